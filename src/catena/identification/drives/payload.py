@@ -44,7 +44,7 @@ class Payload:
     model : DriveModel
         The model, with that scale where there is one.
     sentence : str
-        What can be told.
+        What can be identified.
     """
 
     body: str

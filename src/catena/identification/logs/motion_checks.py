@@ -220,7 +220,7 @@ def at_rest(x: LogCase) -> list[str]:
     if _moving(x) or stuck(x):
         return []
     return [
-        f"no joint travels more than {MIN_TRAVEL:g} rad or m: friction and inertia cannot be told"
+        f"no joint travels more than {MIN_TRAVEL:g} rad or m: friction and inertia cannot be found"
         " from it; give a log with motion, and this one to --validate"
     ]
 
@@ -235,15 +235,15 @@ def little_motion(x: LogCase) -> list[str]:
         return []
     return [
         f"{', '.join(still)} travel less than {MIN_TRAVEL:g} rad or m: their friction cannot be"
-        " told from this log"
+        " found from this log"
     ]
 
 
 def one_way(x: LogCase) -> list[str]:
     """Joints that move in one direction only."""
     return [
-        f"{x.names[k]} moves in one direction only: its Coulomb friction cannot be told from an"
-        " offset"
+        f"{x.names[k]} moves in one direction only: its Coulomb friction cannot be distinguished"
+        " from an offset"
         for k in _moving(x)
         if min(np.mean(x.speed[:, k] > REST), np.mean(x.speed[:, k] < -REST)) < 0.02
     ]

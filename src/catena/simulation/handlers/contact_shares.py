@@ -80,7 +80,7 @@ class ContactShares:
 
     def choose(self, held: ClosedContacts) -> None:
         """Set the shares in the modes so that the forces on the tape are admissible now, and for
-        some time from now; the ledger is told how far the most admissible forces are inside their
+        some time from now; the ledger records how far the most admissible forces are inside their
         cones.
         """
         one, rows = held.one, held.problem.rows

@@ -49,12 +49,12 @@ class Cells:
     def __init__(self, write: Callable[[Any, bool], str], how: str):
         self.write, self.how = write, how
 
-    def number(self, x: Any, beside: float = 0.0) -> str:
-        """Return a number with six digits, or its symbols. beside: the size of the numbers next to
+    def number(self, x: Any, scale: float = 0.0) -> str:
+        """Return a number with six digits, or its symbols. scale: the size of the numbers next to
         it, relative to which it may be rounding.
         """
         if isinstance(x, sp.Basic) and x.free_symbols:
-            largest = max(_largest(x), beside)
+            largest = max(_largest(x), scale)
             rounded = x.xreplace(
                 {
                     y: number(float(f"{float(y):.6g}") if abs(y) > ROUNDING * largest else 0.0)
@@ -62,7 +62,7 @@ class Cells:
                 }
             )
             return self.write(rounded, False)
-        shown = f"{float(x) + 0.0 if abs(x) > ROUNDING * beside else 0.0:.6g}"
+        shown = f"{float(x) + 0.0 if abs(x) > ROUNDING * scale else 0.0:.6g}"
         head, e, power = shown.partition("e")
         return rf"{head}\cdot 10^{{{int(power)}}}" if e and self.how == "latex" else shown
 
@@ -71,8 +71,8 @@ class Cells:
         if all(x == 0 for x in xs):
             return ""
         comma = r",\," if self.how == "latex" else ", "
-        beside = max(map(_largest, xs))
-        return f"({comma.join(self.number(x, beside) for x in xs)})"
+        scale = max(map(_largest, xs))
+        return f"({comma.join(self.number(x, scale) for x in xs)})"
 
     def inertia(self, S: Sequence[Any]) -> str:
         """Return the diagonal of the six entries xx, xy, xz, yy, yz, zz, and behind it the others

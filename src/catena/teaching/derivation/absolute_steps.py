@@ -73,7 +73,7 @@ def maggi(board: Board) -> list[Step]:
                     along("Q", u.freedoms),
                     rest,
                     known,
-                    beside=u.along(board.weight) + u.along(board.inertial),
+                    scale=u.along(board.weight) + u.along(board.inertial),
                 )
             ),
             True,
@@ -151,7 +151,7 @@ def udwadia_kalaba(board: Board) -> list[Step]:
                     F / b.m,
                     b.kernel_rate[3:] - held,
                     axes="ground",
-                    beside=b.kernel_rate[3:],
+                    scale=b.kernel_rate[3:],
                 )
             )
             corrections.append(
@@ -161,7 +161,7 @@ def udwadia_kalaba(board: Board) -> list[Step]:
                     held,
                     _difference("a", b.name),
                     "ground",
-                    beside=b.kernel_rate[3:],
+                    scale=b.kernel_rate[3:],
                 )
             )
         if b.stiff:
@@ -173,7 +173,7 @@ def udwadia_kalaba(board: Board) -> list[Step]:
                     b.R.T @ T,
                     spin - held,
                     axes=b.name,
-                    beside=ca.vertcat(spin, held),
+                    scale=ca.vertcat(spin, held),
                 )
             )
     rows = rate_rows(board) + board.rows(left, right + board.A.T @ board.lam)

@@ -348,17 +348,17 @@ class Board:
         means: Label | None = None,
         axes: str = "",
         seen: np.ndarray | None = None,
-        beside: ca.SX | None = None,
+        scale: ca.SX | None = None,
     ) -> Line:
         """Return the line label = x, for a number or a vector, checked.
 
-        reference: the same by another route; seen (states, entries): by a third. beside: terms that
+        reference: the same by another route; seen (states, entries): by a third. scale: terms that
         cancel in the reference, relative to which its rounding is measured. means: the definition
         of the label. axes: whose axes the components are along.
         """
         right = tuple(row.right for row in self.terms(ca.SX.zeros(x.numel()), x))
         known = reference if isinstance(reference, np.ndarray) else self.numbers(reference)
-        floor = 0.0 if beside is None else np.abs(self.numbers(beside)).sum(1)
+        floor = 0.0 if scale is None else np.abs(self.numbers(scale)).sum(1)
         met = (x,) if isinstance(reference, np.ndarray) else (x, reference)
         own = self._difference(
             label.text,
@@ -387,27 +387,27 @@ class Board:
         x: ca.SX,
         reference: ca.SX,
         means: Sequence[Label] | None = None,
-        beside: ca.SX | None = None,
+        scale: ca.SX | None = None,
     ) -> list[Line]:
-        """Return one line for each entry of x, checked. beside: terms that cancel in the reference,
+        """Return one line for each entry of x, checked. scale: terms that cancel in the reference,
         relative to which its rounding is measured.
         """
         rows = self.terms(ca.SX.zeros(x.numel()), x)
         known = self.numbers(reference)
         found = []
-        floor = self._floor(known, beside)
+        floor = self._floor(known, scale)
         for k, (label, row) in enumerate(zip(labels, rows)):
             error = self._difference(label.text, (row.right,), known[:, [k]], floor[:, k])
             found.append(Line(label, (row.right,), means[k] if means else None, "", error))
         return found
 
-    def _floor(self, known: np.ndarray, beside: ca.SX | None) -> np.ndarray:
+    def _floor(self, known: np.ndarray, scale: ca.SX | None) -> np.ndarray:
         """Return a size for each entry, (states, entries): the sum over all entries, converted to
         the unit of each by the inertia along the speeds.
         """
         n, nv = known.shape[1], self.s.layout.nv
         sizes = np.abs(known) + (
-            0.0 if beside is None else np.abs(self.numbers(beside)).reshape(STATES, -1, n).sum(1)
+            0.0 if scale is None else np.abs(self.numbers(scale)).reshape(STATES, -1, n).sum(1)
         )
         if n != nv:
             return sizes
@@ -415,15 +415,15 @@ class Board:
         unit = np.where(root > 0, root, 1.0)
         return unit * (sizes / unit).sum(1, keepdims=True)
 
-    def rows(self, left: ca.SX, right: ca.SX, beside: ca.SX | None = None) -> list[Line]:
+    def rows(self, left: ca.SX, right: ca.SX, scale: ca.SX | None = None) -> list[Line]:
         """Return the equations left = right as lines, evaluated with the formulation's own
         accelerations.
 
-        beside: a positive size, such as the sum of all weights, for rows whose terms may all
+        scale: a positive size, such as the sum of all weights, for rows whose terms may all
         vanish.
         """
         found = []
-        floor = 0.0 if beside is None else self.numbers(beside)[:, 0]
+        floor = 0.0 if scale is None else self.numbers(scale)[:, 0]
         for row in self.terms(left, right):
             # (states, terms)
             sides = [np.array(self._evaluated(side)) for side in (row.left, row.right)]

@@ -118,7 +118,7 @@ class Energies:
             along("Q", self.board.freedoms),
             self.remainder,
             rest,
-            beside=ca.vertcat(self.board.pushed - self.s.tau, self.board.inertial),
+            scale=ca.vertcat(self.board.pushed - self.s.tau, self.board.inertial),
         )
         why = (
             "The power of the loads without a potential, differentiated by each speed; the forces"
@@ -224,13 +224,13 @@ class Energies:
             slope("T", names),
             self.slope(self.T) - self.bracket,
             rest - board.inertial + board.inertia @ s.a,
-            beside=ca.vertcat(board.inertial, board.inertia @ s.a),
+            scale=ca.vertcat(board.inertial, board.inertia @ s.a),
         )
         V = board.lines(
             slope("V", names),
             self.slope(self.V),
             board.weight + self.slope(self.stored),
-            beside=board.weight,
+            scale=board.weight,
         )
         ball = (
             "; along the axes of a ball, which turn, omega x dT/domega is taken off"
@@ -252,7 +252,7 @@ def load_step(board: Board) -> list[Step]:
         along("Q", board.freedoms),
         board.s.applied.generalised(),
         board.pushed - board.s.tau,
-        beside=board.inertial,
+        scale=board.inertial,
     )
     why = "The power of the loads, differentiated by each speed; the forces of motors are tau."
     return [Step("loads along the speeds", why, tuple(lines), "Q" in board.symbols)]

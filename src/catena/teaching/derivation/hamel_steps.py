@@ -233,10 +233,10 @@ def boltzmann_hamel(board: Board) -> list[Step]:
         _by("T", free),
         slopes,
         known_rate + turned - W.T @ board.inertial,
-        beside=ca.vertcat(W.T @ board.inertial, turned, W.T @ (board.inertia @ board.s.a)),
+        scale=ca.vertcat(W.T @ board.inertial, turned, W.T @ (board.inertia @ board.s.a)),
     )
     dV = board.lines(
-        _by("V", free), weights, W.T @ (board.weight + stored), beside=W.T @ board.weight
+        _by("V", free), weights, W.T @ (board.weight + stored), scale=W.T @ board.weight
     )
     T, V = e.energy_lines(h.T)
     rows = _kinematics(h) + board.rows(rates + turned - slopes + weights, force + closing)
@@ -269,7 +269,7 @@ def boltzmann_hamel(board: Board) -> list[Step]:
             f"Forces along the quasi-velocities: W^T tau{' with loads' if _loads(h) else ''}.",
             tuple(
                 board.lines(
-                    along("Q", free), force, W.T @ (board.pushed + stored), beside=W.T @ stored
+                    along("Q", free), force, W.T @ (board.pushed + stored), scale=W.T @ stored
                 )
             ),
             True,

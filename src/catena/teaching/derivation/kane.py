@@ -29,7 +29,7 @@ def kane(board: Board) -> list[Step]:
         F,
         u.along(board.pushed - board.weight),
         [_active(bodies, x.latex, loads) for x in u.freedoms],
-        beside=u.along(board.weight),
+        scale=u.along(board.weight),
     )
     lines_S = board.lines(
         along("F", u.freedoms, "*"),
@@ -107,7 +107,7 @@ def gibbs_appell(board: Board) -> list[Step]:
         along("Q", u.freedoms),
         F,
         u.along(board.pushed - board.weight),
-        beside=u.along(board.weight),
+        scale=u.along(board.weight),
     )
     rows = rate_rows(board, u) + board.rows(slopes, F + u.closing)
     return [
@@ -185,7 +185,7 @@ def variational(board: Board) -> list[Step]:
         along("W", u.freedoms),
         F,
         u.along(board.pushed - board.weight),
-        beside=u.along(board.weight),
+        scale=u.along(board.weight),
     )
     return [
         bodies.positions(),

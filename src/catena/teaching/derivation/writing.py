@@ -295,9 +295,9 @@ def _vector(line: Line, write: Writer, paper: Paper) -> str:
     is wider than a line.
     """
     entries = [" ".join(joined(terms, write, paper.times)) for terms in line.right]
-    beside = r"\left(" + r",\; ".join(entries) + r"\right)"
+    row = r"\left(" + r",\; ".join(entries) + r"\right)"
     column = r"\begin{pmatrix}" + r" \\ ".join(entries) + r"\end{pmatrix}"
-    return next((x for x in (beside, column) if width(x) <= paper.room), "")
+    return next((x for x in (row, column) if width(x) <= paper.room), "")
 
 
 # formulas in sentences, as text and as LaTeX
