@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         formats,
         identification,
         kernels,
+        linkages,
         machine,
         model,
         optimization,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
         simulation,
         studies,
         studio,
+        synthesis,
         teaching,
     )
     from .analysis import assemble, equilibrium, linearize, modes
@@ -49,11 +51,13 @@ if TYPE_CHECKING:
     from .analysis.impulse import impulse
     from .analysis.inverse_kinematics import inverse_kinematics
     from .analysis.mobility import mobility
+    from .analysis.operational_space import operational_space
     from .certify import check, compare
     from .equations import ALL_FORMULATIONS, Equations, derive, frames, variation
     from .errors import CatenaError
     from .formats import load, robots, save
     from .identification import fit
+    from .linkages import linkage
     from .machine import Machine, bridge, compile
     from .model import (
         JOINT_KINDS,
@@ -84,6 +88,7 @@ if TYPE_CHECKING:
     from .sensitivity import sensitivities
     from .simulation import ALL_INTEGRATORS, events, simulate, trajectories
     from .studies import Study, study
+    from .synthesis import synthesize
 
 __all__ = [
     "load",
@@ -121,6 +126,7 @@ __all__ = [
     "assemble",
     "mobility",
     "hybrid_dynamics",
+    "operational_space",
     "impulse",
     "equilibrium",
     "linearize",
@@ -128,6 +134,7 @@ __all__ = [
     "inverse_kinematics",
     "clearance",
     "contact_ranges",
+    "linkage",
     "simulate",
     "ALL_INTEGRATORS",
     "Result",
@@ -138,6 +145,7 @@ __all__ = [
     "fit",
     "sensitivities",
     "optimize",
+    "synthesize",
     "control",
     "trajectories",
     "events",

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .linearization import linearize
     from .markers import MarkerMotion, marker_kinematics
     from .mobility import Mobility, highest_rank, mobility, other_assemblies
+    from .operational_space import OperationalSpace, operational_space
     from .outputs import OUTPUT_WORDS, Outputs, OutputWord, trace_outputs
     from .projection import require_apart
     from .questions import Question

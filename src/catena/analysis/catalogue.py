@@ -14,6 +14,7 @@ from .kinematic_drive import kinematics
 from .linearization import linearize
 from .markers import marker_kinematics
 from .mobility import mobility
+from .operational_space import operational_space
 from .questions import QUESTIONS, Question, markdown, register
 from .statics import equilibrium, static_torques
 from .vibration import highest_frequency, modes
@@ -51,6 +52,12 @@ for _question in (
         inverse_dynamics,
         "the motor forces of a motion, loops included",
         "`Actuation`: tau (nv,)",
+    ),
+    Question(
+        "operational_space",
+        operational_space,
+        "inertia, bias force and consistent inverse Jacobian of a frame, loops included",
+        "`OperationalSpace`: Lambda (..., k, k), bias (..., k), inverse (..., nv, k)",
     ),
     Question(
         "hybrid_dynamics",

@@ -7,13 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ..errors import CompileError
+from ..formats import files
+from ..machine import identifier
 from ..registry import Registry
 from ..simulation.scenario import Scenario, read
 from . import c_header, library
+from .drawing import WRITERS, drawing
 from .fmi import write_fmu
 from .languages import julia, matlab, modelica
 from .linkage import write_urdf
@@ -93,6 +97,15 @@ def _fmu(asked: Asked) -> list[str]:
     return [str(fmu.path), f"FMI {asked.fmu or 2}, {', '.join(asked.kinds)}, {held}"]
 
 
+def _drawn(kind: str, asked: Asked) -> list[str]:
+    """Write the drawing of a linkage where its scenario starts."""
+    scenario = asked.scenario
+    found = drawing(scenario.mechanism, scenario.q)
+    path = asked.folder / f"{identifier(scenario.mechanism.name)}.{kind}"
+    files.write(path, WRITERS[kind](found))
+    return [str(path)]
+
+
 for _target in (
     Target("fmu", _fmu, "a functional mock-up unit of FMI 2 or 3, for any tool that imports one"),
     Target(
@@ -123,5 +136,7 @@ for _target in (
         lambda asked: [str(p) for p in write_urdf(asked.scenario.mechanism, asked.folder)],
         "a URDF, and a companion with loops, frames, loads",
     ),
+    Target("svg", partial(_drawn, "svg"), "a drawing of a planar linkage with dimensions"),
+    Target("dxf", partial(_drawn, "dxf"), "the same drawing for CAD programs"),
 ):
     register(_target)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from ..doors import door
 from ..errors import FormatError, UnknownNameError
 from ..model import Mechanism
-from . import files, mjcf, osim, sdf, shelf, toml, urdf
+from . import files, mjcf, osim, sdf, shelf, toml, urdf, usd
 from .draft import Draft
 from .mapping import Mapped
 from .registry import FORMATS, Format, format_of, register, suffixes
@@ -39,7 +39,15 @@ __all__ = [
     "save",
 ]
 
-for _format in (toml.FORMAT, urdf.FORMAT, urdf.XACRO, mjcf.FORMAT, sdf.FORMAT, osim.FORMAT):
+for _format in (
+    toml.FORMAT,
+    urdf.FORMAT,
+    urdf.XACRO,
+    mjcf.FORMAT,
+    sdf.FORMAT,
+    osim.FORMAT,
+    usd.FORMAT,
+):
     register(_format)
 
 
@@ -59,10 +67,10 @@ def load(
     Parameters
     ----------
     path : str or path
-        A .toml, .urdf, .xacro, .sdf, .osim or MJCF .xml file; the suffix chooses the format. A name
-        without a suffix is looked for among the built-in examples (`catena.formats.examples()`),
-        then as a file of that name with a known suffix. "robot:NAME" is a robot of an installed
-        package (`catena.robots()`).
+        A .toml, .urdf, .xacro, .sdf, .osim, .usda or MJCF .xml file; the suffix chooses the format.
+        A name without a suffix is looked for among the built-in examples
+        (`catena.formats.examples()`), then as a file of that name with a known suffix. "robot:NAME"
+        is a robot of an installed package (`catena.robots()`).
     floating : bool, default False
         Put the root body on a free joint "root_joint". Otherwise the root link of a URDF is fixed
         to the ground.
