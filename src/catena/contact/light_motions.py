@@ -18,7 +18,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import qr
 
 Array = NDArray[np.float64]
 # inertia relative to that of the whole mechanism: a smaller one is rounding, and counts as none
@@ -152,6 +151,8 @@ def _few_speeds(N: Array, scale: Array) -> Array:
     """Return a basis of the columns of N (nv, n) in which each has one of n speeds to itself, so
     that motions of separate bodies are not mixed. scale (nv,): of the speeds.
     """
+    from scipy.linalg import qr  # loaded late: few runs need it
+
     _, _, chosen = qr((N / scale[:, None]).T, pivoting=True)
     pivots = chosen[: N.shape[1]]
     return np.asarray(N @ np.linalg.inv(N[pivots] / scale[pivots, None]))
