@@ -73,9 +73,9 @@ def test_text_of_kane_has_partial_velocities_and_no_intermediates() -> None:
         derive(load("cart_pole"), "kane").text()
         == """\
 # partial velocities
-dv_cart/dx' = (1, 0, 0)
-dv_pole/dx' = (1, 0, 0)
-dv_pole/dtheta' = (-l*cos(theta), -l*sin(theta), 0)
+         v_cart_r    v_pole_r
+x'       (1, 0, 0)   (1, 0, 0)
+theta'   0           (-l*cos(theta), -l*sin(theta), 0)
 
 # generalised active forces
 F_x = sum of v_r . m g + tau = tau_x
