@@ -123,8 +123,8 @@ class DriveFit:
             found.append(
                 "The common scale of gains and inertial parameters cannot be identified from"
                 " efforts alone: it is set so that rigid-body forces have the size of those of the"
-                " model file. A log with a known load would determine it. The intervals of gains hold for"
-                " their ratios."
+                " model file. A log with a known load would determine it. The intervals of gains"
+                " hold for their ratios."
             )
         if self.not_told:
             found.append(
