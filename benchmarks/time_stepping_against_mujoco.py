@@ -6,7 +6,8 @@ from a few millimetres onto a plane while gravity leans by 0.1 rad, so that fric
 them; runs of 1 ms steps, every state written down. The model of the peer is written out of ours,
 and their mass matrices are compared. MuJoCo runs twice: as it comes (Newton, pyramidal cones: its
 fastest), and at its best for friction (elliptic cones, impratio 100, stiff contacts of two steps,
-noslip). Ratios are of `catena.simulate` whole, against both.
+noslip). Ratios are of `catena.simulate` whole, against both. "rough" robots, Solo12 and Talos on
+eight points, have dry friction and limits of their joints on both sides, in batches of 1024.
 
 Residuals are taken from the states of both sides by the same formulas, over the last fifth of the
 runs, when everything has come to stand: the deepest penetration of a contact point, and the creep,
@@ -27,13 +28,16 @@ from peers import size
 import catena
 from catena import Mechanism
 from catena.collision.contact_points import contact_points
-from touching import MECHANISMS, SERVOS, SLOPE, servos, starts
+from touching import MECHANISMS, SLOPE, gains, servos, starts
 
-BATCH = size(64, 8)
-STEPS = size(1000, 20)
+RUNS = size(64, 8)
+LENGTH = size(1000, 20)  # steps
 STEP = 1e-3
 ROUNDS = size(3, 1)
-NAMES = size(("box", "hopper", "solo12"), ("box", "hopper"))
+NAMES = size(
+    ("box", "hopper", "solo12", "rough_solo12", "rough_talos"), ("box", "hopper", "rough_solo12")
+)
+ROUGH = size((1024, 500), (8, 20))  # runs and steps of the rough robots
 KINDS = {"revolute": "hinge", "continuous": "hinge", "prismatic": "slide"}
 
 
@@ -47,6 +51,11 @@ def quaternion(rotation) -> str:
     return words(*found)
 
 
+def limits(j: catena.Joint) -> str:
+    """The limits of a joint with dry friction; those of others are ignored on both sides."""
+    return f' limited="true" range="{words(*j.lower, *j.upper)}"' if any(j.friction) else ""
+
+
 def mjcf(m: Mechanism, gains: tuple[dict, dict, dict]) -> str:
     """The mechanism as MuJoCo reads it: bodies, joints, spheres and boxes that touch a plane,
     servos.
@@ -57,20 +66,22 @@ def mjcf(m: Mechanism, gains: tuple[dict, dict, dict]) -> str:
         b = m.body(name)
         j = next(j for j in m.joints if j.child == name)
         xx, xy, xz, yy, yz, zz = b.inertia
+        xx, yy, zz = (x or 1e-9 for x in (xx, yy, zz))  # of a point, which MuJoCo refuses
         text = (
             f'<body name="{name}" pos="{words(*j.placement.position)}"'
             f' quat="{quaternion(j.placement.rotation)}">'
         )
-        text += (
-            f'<inertial pos="{words(*b.com)}" mass="{words(b.mass)}"'
-            f' fullinertia="{words(xx, yy, zz, xy, xz, yz)}"/>'
-        )
+        if b.mass:  # a frame has none
+            text += (
+                f'<inertial pos="{words(*b.com)}" mass="{words(b.mass)}"'
+                f' fullinertia="{words(xx, yy, zz, xy, xz, yz)}"/>'
+            )
         if j.kind == "free":
             text += f'<freejoint name="{j.name}"/>'
         elif j.kind in KINDS:
             text += (
                 f'<joint name="{j.name}" type="{KINDS[j.kind]}" axis="{words(*j.axis[0])}"'
-                f' armature="{words(*j.armature)}"/>'
+                f' armature="{words(*j.armature)}" frictionloss="{words(*j.friction)}"{limits(j)}/>'
             )
         for s in b.shapes:
             half = [x / 2 for x in s.size] if s.kind == "box" else s.size
@@ -152,57 +163,59 @@ def timed(f) -> float:
 
 def main() -> None:
     print(
-        f"{'':8} {'points':>6} {'':22} {'per step':>10} {'ratio':>6} {'penetration':>12}"
+        f"{'':12} {'points':>6} {'':22} {'per step':>10} {'ratio':>6} {'penetration':>12}"
         f" {'creep':>12}"
     )
-    late = slice(-max(1, STEPS // 5), None)
     for name in NAMES:
+        rough = name.startswith("rough")
+        runs, steps = ROUGH if rough else (RUNS, LENGTH)
+        late = slice(-max(1, steps // 5), None)
         m = MECHANISMS[name](gravity=SLOPE)
         machine = catena.compile(m, threads=1)
-        q, v = starts(name, machine, BATCH)
+        q, v = starts(name, machine, runs)
         control = servos(name)
 
-        def ours(machine=machine, q=q, v=v, control=control):
+        def ours(machine=machine, q=q, v=v, control=control, rough=rough, steps=steps):
             return catena.simulate(
                 machine,
                 q=q,
                 v=v,
-                until=STEPS * STEP,
+                until=steps * STEP,
                 contact="time_stepping",
                 step=STEP,
                 output=STEP,
                 control=control,
-                limits="ignore",
+                limits="stop" if rough else "ignore",
                 threads=1,
             )
 
         run = ours()
-        mine = timed(ours) / BATCH / STEPS
+        mine = timed(ours) / runs / steps
         nq, nv = machine.nq, machine.nv
         found = residuals(
             machine, run.q.values[:, late].reshape(-1, nq), run.v.values[:, late].reshape(-1, nv)
         )
         c = run.ledger.contact
         print(
-            f"{name:8} {len(contact_points(m)):6} {'catena':22} {mine * 1e9:7.0f} ns {'':6}"
+            f"{name:12} {len(contact_points(m)):6} {'catena':22} {mine * 1e9:7.0f} ns {'':6}"
             f" {found[0]:10.1e} m {found[1]:8.1e} m/s   residual {c.residual:.0e} ({c.unconverged}"
             f" steps above {c.asked:.0e}), complementarity {c.complementarity:.0e}, cone"
             f" {c.cone:.0e}"
         )
-        for title, model in peers(m, SERVOS[name]).items():
+        for title, model in peers(m, gains(name)).items():
             data = mujoco.MjData(model)
-            state = np.zeros((BATCH, STEPS, 1 + nq + nv))
-            first = np.concatenate([np.zeros((BATCH, 1)), q, v], axis=1)
-            aim = np.tile(list(SERVOS[name][2].values()), (BATCH, STEPS, 1)) if model.nu else None
+            state = np.zeros((runs, steps, 1 + nq + nv))
+            first = np.concatenate([np.zeros((runs, 1)), q, v], axis=1)
+            aim = np.tile(list(gains(name)[2].values()), (runs, steps, 1)) if model.nu else None
 
-            def go(model=model, data=data, first=first, aim=aim, state=state):
-                return mujoco.rollout.rollout(model, data, first, aim, nstep=STEPS, state=state)
+            def go(model=model, data=data, first=first, aim=aim, state=state, steps=steps):
+                return mujoco.rollout.rollout(model, data, first, aim, nstep=steps, state=state)
 
-            theirs = timed(go) / BATCH / STEPS
+            theirs = timed(go) / runs / steps
             rows = state[:, late, 1:].reshape(-1, nq + nv)
             found = residuals(machine, rows[:, :nq], rows[:, nq:])
             print(
-                f"{'':8} {'':6} {'MuJoCo ' + title:22} {theirs * 1e9:7.0f} ns {theirs / mine:6.1f}"
+                f"{'':12} {'':6} {'MuJoCo ' + title:22} {theirs * 1e9:7.0f} ns {theirs / mine:6.1f}"
                 f" {found[0]:10.1e} m {found[1]:8.1e} m/s   (mass matrices differ by"
                 f" {same_model(machine, model):.0e})"
             )

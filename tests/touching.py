@@ -5,6 +5,7 @@ Solo12 on four spherical feet.
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from robots import urdf
 
 GROUND = "ground"
 ORIGIN = (0.0, 0.0, 0.0)
+SOLE = 0.01  # m, the radius of the spheres under a foot of Talos
 FOOT = 0.016  # m, the radius of a foot of Solo12
 LEGS = ("FL", "FR", "HL", "HR")
 TILT = 0.1  # rad: gravity leans, so that friction has to hold what stands
@@ -102,6 +104,40 @@ def solo12(friction: float = 0.7, restitution: float = 0.0, gravity=(0.0, 0.0, -
     )
 
 
+def rough_solo12(**options) -> Mechanism:
+    """Solo12 with dry friction of 0.05 N m in every joint of its legs, and limits of them."""
+    m = solo12(**options)
+    return m.with_(
+        joints=tuple(
+            replace(j, friction=(0.05,), lower=(-3.0,), upper=(3.0,)) if j.nv == 1 else j
+            for j in m.joints
+        )
+    )
+
+
+def rough_talos(
+    friction: float = 0.7, restitution: float = 0.0, gravity=(0.0, 0.0, -9.81)
+) -> Mechanism:
+    """The humanoid of example-robot-data on a free base, with four spheres under each foot, and dry
+    friction of 0.5 N m in every joint; its limits are those of the file.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        m = catena.load(urdf("talos"), floating=True)
+    at = [(x, y, -0.107 + SOLE) for x in (-0.1, 0.1) for y in (-0.06, 0.06)]
+    sole = tuple(Shape("sphere", (SOLE,), Pose(position=p), collides=True) for p in at)
+    feet = [f"leg_{side}_6_link" for side in ("left", "right")]
+    return m.with_(
+        bodies=tuple(
+            Body(b.name, b.mass, b.com, b.inertia, shapes=sole if b.name in feet else ())
+            for b in m.bodies
+        ),
+        joints=tuple(replace(j, friction=(0.5,)) if j.nv == 1 else j for j in m.joints),
+        gravity=gravity,
+        contacts=(Contact((feet, GROUND), friction, restitution),),
+    )
+
+
 def crouch() -> dict[str, float]:
     """Coordinates of Solo12 standing with bent knees."""
     bent = {"HAA": 0.0, "HFE": 0.8, "KFE": -1.6}
@@ -110,6 +146,28 @@ def crouch() -> dict[str, float]:
         for leg in LEGS
         for joint, angle in bent.items()
     }
+
+
+def stance() -> dict[str, float]:
+    """Coordinates of Talos standing with bent knees, within its limits."""
+    bent = {"leg_{}_3_joint": -0.3, "leg_{}_4_joint": 0.6, "leg_{}_5_joint": -0.3}
+    found = {name.format(side): x for side in ("left", "right") for name, x in bent.items()}
+    joints = [j for j in rough_talos().joints if j.nv == 1]
+    return {
+        j.name: float(np.clip(found.get(j.name, 0.0), j.lower[0] + 0.1, j.upper[0] - 0.1))
+        for j in joints
+    }
+
+
+def _talos_servos() -> tuple[dict[str, float], dict[str, float], dict[str, float]]:
+    """Stiff servos in the legs of Talos, soft ones elsewhere."""
+    target = stance()
+    legs = {name: name.startswith("leg") for name in target}
+    return (
+        {name: 400.0 if leg else 20.0 for name, leg in legs.items()},
+        {name: 2.0 if leg else 0.02 for name, leg in legs.items()},
+        target,
+    )
 
 
 SERVOS = {  # the servos of each mechanism: kp, kd and where they hold
@@ -123,9 +181,14 @@ SERVOS = {  # the servos of each mechanism: kp, kd and where they hold
 }
 
 
+def gains(name: str) -> tuple[dict[str, float], dict[str, float], dict[str, float]]:
+    """The servos of a mechanism: kp, kd and where they hold."""
+    return _talos_servos() if name == "rough_talos" else SERVOS[name.removeprefix("rough_")]
+
+
 def servos(name: str):
     """The controller of a mechanism, None for the box."""
-    kp, kd, target = SERVOS[name]
+    kp, kd, target = gains(name)
     return PD(kp, kd, target, gravity=False) if kp else None
 
 
@@ -144,6 +207,16 @@ def starts(
         v[:, 0] += 0.5
     elif name == "hopper":
         q[:, names.index("z")] = 0.40 + 0.02 * rng.random(runs)
+    elif name == "rough_talos":
+        for joint, angle in stance().items():
+            q[:, names.index(joint)] = angle + 0.02 * rng.standard_normal(runs)
+        soles = [(x, y, -0.107) for x in (-0.1, 0.1) for y in (-0.06, 0.06)]
+        low = [
+            machine.pose(q, f"leg_{side}_6_link") @ np.array([*p, 1.0])
+            for side in ("left", "right")
+            for p in soles
+        ]
+        q[:, 2] += 0.005 - np.stack(low)[..., 2].min(axis=0)
     else:
         for joint, angle in crouch().items():
             q[:, names.index(joint)] = angle + 0.05 * rng.standard_normal(runs)
@@ -152,7 +225,13 @@ def starts(
     return q, v
 
 
-MECHANISMS = {"box": box, "hopper": hopper, "solo12": solo12}
+MECHANISMS = {
+    "box": box,
+    "hopper": hopper,
+    "solo12": solo12,
+    "rough_solo12": rough_solo12,
+    "rough_talos": rough_talos,
+}
 
 
 def thrown(

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         collision,
         compiler,
         contact,
+        control,
         equations,
         errors,
         exports,
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from .analysis.impulse import impulse
     from .analysis.inverse_kinematics import inverse_kinematics
     from .analysis.mobility import mobility
+    from .analysis.operational_space import operational_space
     from .certify import check, compare
     from .equations import ALL_FORMULATIONS, Equations, derive, frames, variation
     from .errors import CatenaError
@@ -84,7 +86,7 @@ if TYPE_CHECKING:
     from .optimization import optimize
     from .results import Result, interference, load_result
     from .sensitivity import sensitivities
-    from .simulation import ALL_INTEGRATORS, control, events, simulate, trajectories
+    from .simulation import ALL_INTEGRATORS, events, simulate, trajectories
     from .studies import Study, study
     from .synthesis import synthesize
 
@@ -124,6 +126,7 @@ __all__ = [
     "assemble",
     "mobility",
     "hybrid_dynamics",
+    "operational_space",
     "impulse",
     "equilibrium",
     "linearize",
@@ -157,7 +160,6 @@ sys.meta_path.append(
         __name__,
         {
             "bridge": "catena.machine.bridge",
-            "control": "catena.simulation.control",
             "events": "catena.simulation.events",
             "trajectories": "catena.simulation.trajectories",
         },

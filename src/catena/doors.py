@@ -53,13 +53,13 @@ def exported(package: str) -> dict[str, tuple[str, str | None]]:
     for statement in ast.parse(inspect.getsource(sys.modules[package])).body:
         if isinstance(statement, ast.If) and ast.unparse(statement.test) == "TYPE_CHECKING":
             for line in statement.body:
-                if isinstance(line, ast.ImportFrom) and line.level == 1:
+                if isinstance(line, ast.ImportFrom) and line.level:
                     for name in line.names:
                         shown = name.asname or name.name
                         found[shown] = (
-                            (f".{line.module}", name.name)
+                            ("." * line.level + line.module, name.name)
                             if line.module
-                            else (f".{name.name}", None)
+                            else ("." * line.level + name.name, None)
                         )
     return found
 

@@ -229,3 +229,32 @@ def test_the_shell_completes_commands_and_examples(monkeypatch, capsys):
     with pytest.raises(SystemExit):
         cli.main([])
     assert "inverse" in capsys.readouterr().out
+
+
+def test_charts_of_turns(catch):
+    """[Passerello1972] figure 4: the axis of a turn is a line, the angle below it."""
+    code, out, _ = catch("info", "gyroscope", "--chart")
+    first = out.splitlines()
+    assert code == 0 and first[0] == "outer pin: ground -> outer"
+    assert "---" in first[3] and first[4].strip() == "outer pin" and first[5].strip() == "2/1"
+
+
+def test_derive_in_absolute_angles_and_by_dependent_speeds(catch):
+    words = ("derive", "triple_pendulum", "--coordinates", "absolute")
+    code, out, _ = catch(*words, "--by", "lagrange")
+    assert code == 0 and "measured from the ground" in out and "= tau_pin1 - tau_pin2" in out
+    code, _, err = catch(*words, "--by", "kane")
+    assert code and "kane has no such option; lagrange, hamilton have it" in err
+    code, out, _ = catch("derive", "knife_edge", "--by", "kane", "--dependent", "plane.y")
+    assert code == 0 and "plane.x' = u1" in out
+    code, _, err = catch("derive", "knife_edge", "--by", "kane", "--dependent", "plane.q")
+    assert code and "no speed 'plane.q'" in err and "plane.angle" in err
+
+
+def test_latex_files_are_documents_unless_a_fragment_is_asked_for(catch):
+    for words, whole in (((), True), (("--fragment",), False)):
+        code, _, _ = catch("derive", "pendulum", "--by", "kane", "-o", "x.tex", *words)
+        with open("x.tex", encoding="utf-8") as file:
+            text = file.read()
+        assert code == 0 and text.startswith(r"\documentclass") == whole
+        assert text.rstrip().endswith(r"\end{document}") == whole

@@ -257,7 +257,7 @@ def test_large_ones_are_compact_unless_asked_for_in_full() -> None:
     )
     assert (
         "# generalised inertia forces" in full
-        and "F*_joint1 = -sum of v_r . m a" in full
+        and "F*_joint1 = -sum of (v_r . m a" in full
         and "z1 =" not in full
     )
     assert "z1 = " in e.text(effort=0)

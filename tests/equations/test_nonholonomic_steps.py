@@ -43,7 +43,7 @@ def wheel() -> Mechanism:
 def final_rows(text: str) -> list[str]:
     """Return the equations under the last heading, each on one line."""
     block = text.rpartition("equations of motion\n")[2]
-    block = re.sub(r"\n\s{4,}(?=[-+] )", " ", "\n" + block)
+    block = re.sub(r"\n\s{4,}", " ", "\n" + block)
     return [x.strip() for x in block.splitlines() if "=" in x and re.match(r"^\S.*'", x.strip())]
 
 
@@ -170,3 +170,118 @@ def test_multipliers_are_said_to_be_there_only_where_they_are(by: str, sentence:
 
     assert sentence in said("knife_edge") and "lambda1" in said("knife_edge")
     assert sentence not in said("cart_pole") and "lambda" not in said("cart_pole")
+
+
+def said(mechanism: Mechanism, by: str) -> str:
+    """Return the text of a derivation on one line."""
+    return " ".join(derive(mechanism, by).steps().text().split())
+
+
+def test_variations_obey_the_rows_as_everett_writes_them() -> None:
+    """[Everett1988] eq. 21-24: variations of the speeds, virtual displacements and rotations."""
+    text = said(load("knife_edge"), "variational")
+    assert "delta plane.y' = sin(plane.angle)*d1" in text and "theta_sleigh = (0, 0, d2)" in text
+    assert "delta v_sleigh" in said(load("knife_edge"), "jourdain")
+    assert "(eq. 21)" not in said(load("cart_pole"), "variational")
+
+
+def test_kane_has_the_table_of_partial_velocities() -> None:
+    text = derive(load("knife_edge"), "kane").text()
+    table = text.partition("# partial velocities\n")[2].partition("\n\n")[0].splitlines()
+    assert table[0].split() == ["v_sleigh_r", "omega_sleigh_r"]
+    assert table[1].startswith("u1") and table[1].endswith(" 0")
+    assert table[2].endswith("(0, 0, 1)")
+    assert r"\begin{array}" in derive(load("knife_edge"), "kane").latex()
+
+
+@pytest.mark.parametrize(
+    ("by", "sentence", "false_for"),
+    [
+        ("newton_euler", "equals its weight plus", load("cart_pole").with_(gravity=(0, 0, 0))),
+        ("newton_euler", "minus the forces of the joints that it carries", load("pendulum")),
+        ("newton_euler", "lambda are the forces of the contacts", load("cart_pole")),
+        ("lagrange", "the rows of speeds once", load("four_bar")),
+        ("kane", "those of loops are differentiated once", load("knife_edge")),
+        ("variational", "The work of weights and motors", load("knife_edge")),
+    ],
+)
+def test_a_sentence_is_absent_where_it_is_false(by, sentence, false_for) -> None:
+    assert sentence not in said(false_for, by)
+
+
+@pytest.mark.parametrize(
+    ("by", "sentence", "true_for"),
+    [
+        ("newton_euler", "equals its weight plus", "cart_pole"),
+        ("newton_euler", "minus the forces of the joints that it carries", "cart_pole"),
+        ("newton_euler", "lambda are the forces of the contacts", "knife_edge"),
+        ("lagrange", "the rows of speeds once", "knife_edge"),
+        ("variational", "The work of weights and motors", "cart_pole"),
+    ],
+)
+def test_and_printed_where_it_is_true(by, sentence, true_for) -> None:
+    assert sentence in said(load(true_for), by)
+
+
+def test_springs_and_rotors_are_named_where_they_act_along_a_freedom() -> None:
+    coil = JointSpring("coil", load("pendulum").coordinate_names[0], stiffness=3.0, rest=0.0)
+    assert "springs, dampers and rotors" in said(pendulum_with(coil), "newton_euler")
+    assert "springs, dampers and rotors" not in said(load("pendulum"), "newton_euler")
+
+
+def test_a_rolling_disc_is_three_equations_in_euler_angles() -> None:
+    """Kane's rows of the disc, read back from text, give the accelerations of the kernel with its
+    quaternion: the spatial acceleration of the disc at the same state.
+    """
+    disc = load("rolling_disc")
+    text = derive(disc, "kane").text()
+    assert "Piecewise" not in text and "0.99999" not in text and "sqrt" not in text
+    rows = [parsed(x) for x in final_rows(text)]
+    assert len(rows) == 3
+    rng = np.random.default_rng(8)
+    psi, theta, phi = rng.normal(size=3) * (1.0, 0.5, 1.0)
+    u = rng.normal(size=3)
+    at = dict(zip(sp.symbols("psi theta phi u1 u2 u3"), (psi, theta, phi, *u)))
+    at |= {sp.Symbol(f"tau_{n}"): 0.0 for n in ("x", "y", "z", "psi", "theta", "phi")}
+    at[sp.Symbol("g")] = 9.81
+    M, r = sp.linear_eq_to_matrix([x.subs(at) for x in rows], sp.symbols("u1_dot u2_dot u3_dot"))
+    du = np.linalg.solve(np.array(M, float), np.array(r, float).ravel())
+
+    # the same by hand: R = Rz(psi) Rx(theta) Ry(phi), omega in the body's axes
+    def spin(theta, phi, u):
+        c, s = np.cos, np.sin
+        return np.array(
+            [
+                -s(phi) * c(theta) * u[0] + c(phi) * u[1],
+                s(theta) * u[0] + u[2],
+                c(phi) * c(theta) * u[0] + s(phi) * u[1],
+            ]
+        )
+
+    h = 1e-5
+    alpha = (
+        spin(theta + h * u[1], phi + h * u[2], u + h * du)
+        - spin(theta - h * u[1], phi - h * u[2], u - h * du)
+    ) / (2 * h)
+    half = [
+        np.array([np.cos(a / 2), *(np.sin(a / 2) * np.array(x))])
+        for a, x in ((psi, (0, 0, 1)), (theta, (1, 0, 0)), (phi, (0, 1, 0)))
+    ]
+
+    def times(a, b):
+        vector = a[0] * b[1:] + b[0] * a[1:] + np.cross(a[1:], b[1:])
+        return np.array([a[0] * b[0] - a[1:] @ b[1:], *vector])
+
+    Q = times(times(half[0], half[1]), half[2])
+    c, s = np.cos, np.sin
+    v = 0.5 * np.array(
+        [
+            s(theta) * c(psi) * u[0] + s(psi) * c(theta) * u[1] + c(psi) * u[2],
+            s(psi) * s(theta) * u[0] - c(psi) * c(theta) * u[1] + s(psi) * u[2],
+            -s(theta) * u[1],
+        ]
+    )
+    q = [0.0, 0.0, 0.5 * np.cos(theta), *Q]
+    exact = derive(disc, "recursive").acceleration
+    known = np.array(exact(0.0, q, [*v, *spin(theta, phi, u)], np.zeros(6), [])).ravel()
+    assert np.allclose(alpha, known[3:], rtol=0, atol=1e-7 * np.abs(known).max())

@@ -252,6 +252,7 @@ def test_without_a_compiler_the_sources_are_written_and_it_is_said(tmp_path, mon
             "modelDescription.xml",
             "sources/buildDescription.xml",
             "sources/fmi3.c",
+            "sources/friction.h",
             "sources/instance.h",
             "sources/pendulum.h",
         ]

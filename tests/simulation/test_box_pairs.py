@@ -107,9 +107,33 @@ def test_block_on_block_with_friction() -> None:
     )
 
 
+def moreau_jean_about_an_edge(d: float, z: float, h: float, until: float) -> float:
+    """The angle of a unit box that tips about a fixed edge, by an own program: positions (x, z,
+    angle) of its middle relative to the edge, one contact point that sticks, at the middle of each
+    step. The gap that the curve of the way has opened, g, is closed by the positions, J_n v = -2
+    g/h, while the speeds after the step have J v = 0.
+    """
+    weights = np.array([1.0, 1.0, 12.0 / (0.2**2 + 0.1**2)])  # inverse masses
+    q, v = np.array([d, z, 0.0]), np.zeros(3)
+    for _ in range(round(until / h)):
+        middle = q + 0.5 * h * v
+        s, c = np.sin(middle[2]), np.cos(middle[2])
+        gap = s * middle[0] + c * middle[1] - z
+        J = np.array([[s, c], [c, -s]]) @ [[1.0, 0.0, -middle[1]], [0.0, 1.0, middle[0]]]
+        falls = v + [0.0, -h * g, 0.0]
+        W = np.linalg.inv((J * weights) @ J.T)
+        closing, v = (
+            falls + weights * (J.T @ (W @ (target - J @ falls)))
+            for target in (np.array([-2.0 * gap / h, 0.0]), np.zeros(2))
+        )
+        q = middle + 0.5 * h * closing
+    return float(q[2])
+
+
 def test_a_box_that_overhangs_tips_about_the_edge() -> None:
     """Its middle is 20 mm beyond the edge of the table, about which it turns: I w' = m g x, to the
-    order of the step.
+    order of the step. Up to 0.18 s the run is that of an own program of the same step, whose error
+    is 0.224 h: of the method, not of the search for contacts.
     """
     m = boxes([box("box")], [Contact(("box", GROUND), 5.0, 0.0)], ground=(TABLE,))
     d = 0.02
@@ -119,14 +143,19 @@ def test_a_box_that_overhangs_tips_about_the_edge() -> None:
         lambda t, y: [y[1], g * (d * np.cos(y[0]) + z * np.sin(y[0])) / inertia],
         (0, 0.2),
         [0, 0],
-        rtol=1e-10,
-    ).y[0, -1]
+        rtol=1e-11,
+        atol=1e-12,
+        t_eval=[0.18, 0.2],
+    ).y[0]
     errors = []
     for h in (2e-3, 1e-3, 5e-4):
-        run = stepped(m, at((0.5 + d, 0, z)), until=0.2, step=h, output=0.2)
-        errors.append(abs(2 * np.arcsin(run.q.values[-1, 5]) - exact))
+        run = stepped(m, at((0.5 + d, 0, z)), until=0.2, step=h, output=0.02)
+        early, late = 2 * np.arcsin(run.q.values[[9, 10], 5])
+        assert abs(early - moreau_jean_about_an_edge(d, z, h, 0.18)) < 2e-4 * h
+        assert abs(early - exact[0]) < 0.23 * h
+        errors.append(abs(late - exact[1]))
     # of first order, measured: each half of the step halves the error
-    assert exact > 0.6 and errors[2] < 0.42 * 5e-4
+    assert exact[1] > 0.6 and errors[2] < 0.42 * 5e-4
     assert np.divide(errors[:2], errors[1:]) == pytest.approx([2.0, 2.0], rel=0.01)
 
 

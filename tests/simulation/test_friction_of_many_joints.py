@@ -15,8 +15,7 @@ import pytest
 import catena
 from catena.contact import boxed_forces
 from catena.model import Mechanism
-
-from ..zoo import random_tree
+from zoo import random_tree
 
 SLIDING = 1e-9  # of the friction: a force nearer to its limit than this lets the joint slip
 

@@ -10,7 +10,7 @@ import pytest
 import catena
 import zoo
 from catena import Body, Joint, Mechanism, simulate
-from catena.contact import impact
+from catena.contact import boxed_forces, impact
 from catena.machine import Metric
 from catena.simulation.handlers.open_impact import open_impact
 from catena.simulation.runners import diagnostics
@@ -41,6 +41,21 @@ def test_the_boxed_problem_solves_the_impact_equations(seed):
     assert found.work == pytest.approx(kinetic, rel=1e-9, abs=1e-9)
     pushes = side != 0.0
     assert (found.after[index][pushes] * side[pushes] >= -1e-9).all()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_one_boxed_problem_is_solved_as_many_are(seed):
+    rng = np.random.default_rng(seed)
+    m = 1 + 2 * seed
+    A, a0 = rng.standard_normal((m, m)), 3.0 * rng.standard_normal(m)
+    W = A @ A.T + 0.1 * np.eye(m)
+    kind = rng.integers(0, 4, m)  # friction, two stops, a lock
+    low = np.choose(kind, [-0.5, 0.0, -np.inf, -np.inf])
+    high = np.choose(kind, [0.5, np.inf, 0.0, np.inf])
+    given = (W, a0, low, high, np.full(m, 1e-12))
+    one, two = (boxed_forces(*(np.array([x] * n) for x in given)) for n in (1, 2))
+    np.testing.assert_allclose(one[0][0], two[0][1], rtol=1e-10, atol=1e-12)
+    np.testing.assert_array_equal(one[1][0], two[1][1])
 
 
 def chain(count: int, **joint) -> Mechanism:

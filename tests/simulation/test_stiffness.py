@@ -23,6 +23,7 @@ from catena.simulation import simulate
 from catena.simulation.integrators.lane_stiffness import NEEDED
 from catena.simulation.integrators.methods import method
 from catena.simulation.integrators.stiffness import (
+    FIRST_SPAN,
     Costs,
     Stiffness,
     Switch,
@@ -101,7 +102,7 @@ CASES = {
         ),
         [0.4, 0.1, -0.3],
     ),
-    "joint damping": Case(damped(zoo.arm(5), 30.0), np.linspace(0.1, 0.9, 5)),
+    "joint damping": Case(damped(zoo.arm(5), 300.0), np.linspace(0.1, 0.9, 5)),
     "van der Pol": Case(van_der_pol(300.0), [1.5], [0.0], 400.0),
     "van der Pol, jumps": Case(van_der_pol(30.0), [2.0], [0.0], 80.0),
     "smooth friction": Case(
@@ -111,7 +112,7 @@ CASES = {
         wheel("-40*tanh(200*(v_axle - cos(t)))"), [0.0], [1.0], 5.0, {"tolerance": 1e-8}
     ),
     "quaternion": Case(
-        damped(zoo.random_tree(5, ["ball", "revolute"]), 300.0), None, 0.5 * np.arange(1.0, 5.0)
+        damped(zoo.random_tree(5, ["ball", "revolute"]), 5000.0), None, 0.5 * np.arange(1.0, 5.0)
     ),
     "loop": four_bar_case(1e5),
     "servo": servo(1e5, 1e4),
@@ -228,9 +229,9 @@ def test_the_progress_of_a_stiff_run_is_told() -> None:
 
 def test_steps_that_run_out_say_what_was_tried() -> None:
     with pytest.raises(SimulationError) as raised:
-        Case(sprung(1e7, 1e5), [0.0, 0.5], until=10.0).run(most_steps=90)
+        Case(sprung(1e7, 1e5), [0.0, 0.5], until=10.0).run(most_steps=150)
     said = str(raised.value)
-    assert "90 steps were allowed, by dop853, rodas6p from t = " in said
+    assert "150 steps were allowed, by dop853, rodas6p from t = " in said
     assert "its fastest part changes within" in said and "raise most_steps" in said
 
 
@@ -242,10 +243,10 @@ def test_the_choice_is_made_by_cost() -> None:
     found, h = choice.look(watch, 2.0, 1e-3, lambda: np.diag([-5e3, -1.0]))
     assert found is not None and found[:2] == (2.0, "implicit") and h == 1e-3
     # longer steps, but not ten times as long: back to steps of 0.5 / 5 ms
-    found, h = choice.look(watch, 2.0 + 24 * 2e-3, 2e-3, lambda: np.diag([-5e3, -1.0]))
+    found, h = choice.look(watch, 2.0 + FIRST_SPAN * 2e-3, 2e-3, lambda: np.diag([-5e3, -1.0]))
     assert found is not None and found.method == "explicit" and h == 0.5e-3
     choice.look(watch, 3.0, 1e-3, lambda: np.diag([-5e3, -1.0]))
-    found, h = choice.look(watch, 3.0 + 24 * 2e-2, 2e-2, lambda: np.diag([-5e3, -1.0]))
+    found, h = choice.look(watch, 3.0 + FIRST_SPAN * 2e-2, 2e-2, lambda: np.diag([-5e3, -1.0]))
     assert found is None and h == 2e-2
 
 
@@ -254,7 +255,7 @@ def test_what_looks_stiff_and_is_not_is_looked_at_ever_less() -> None:
     watch = new_watch(1, method("auto"))[0]
     needed = watch[NEEDED]
     found, h = choice.look(watch, 0.0, 1e-3, lambda: np.diag([-1.0, -2.0]))
-    assert found is None and h == 1e-3 and watch[NEEDED] == 2.0 * needed
+    assert found is None and h == 1e-3 and watch[NEEDED] > needed
 
 
 def test_the_sentence_tells_a_few_changes_one_by_one() -> None:

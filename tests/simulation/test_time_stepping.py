@@ -397,7 +397,6 @@ def test_the_verdict_names_steps_that_were_not_solved() -> None:
         ({"step": None}, "step is missing; time stepping takes equal steps"),
         ({"integrator": "rk4"}, "integrator = 'rk4' does not apply"),
         ({"events": [catena.events.When(at=0.1)]}, "events are not supported"),
-        ({"friction": "stick"}, "friction = 'stick' of joints"),
         ({"iterations": 0}, "iterations = 0; it is a whole number of sweeps"),
         ({"residual": 2.0}, "residual = 2.0; it lies between"),
         ({"by": "hamilton"}, "hamilton does not integrate coordinates and speeds; take one of"),
@@ -421,7 +420,9 @@ def test_all_faults_are_told_at_once() -> None:
         match=r"step is missing.*law = 'poisson'.*only law = newton and impacts = simultaneous",
     ):
         simulate(m, at_height(0.1), contact="time_stepping")
-    with pytest.raises(SimulationError, match="has no contacts, and no limits that stop joints"):
+    with pytest.raises(
+        SimulationError, match="has no contacts, no limits that stop joints, and no dry friction"
+    ):
         stepped(m.with_(contacts=()), at_height(0.1))
     with pytest.raises(
         SimulationError, match="residual is of contact = 'time_stepping', which was not asked for"

@@ -4,6 +4,9 @@ do, and no longer.
 tripod   pulled beside its centre: the limit by the theorem of plasticity, a rate of turn about the
          centre for which friction does no less work than the pull
 ladder   pulled at its foot: both ends slip at once, in closed form; and at rest near its limit
+cart     held by the dry friction of its joint and by its feet: they give way together
+arm      held by the dry friction of its pivot and by two feet whose shares of the load are free: it
+         holds as long as the outer one could carry everything
 """
 
 from __future__ import annotations
@@ -241,3 +244,66 @@ def test_a_wheel_of_spokes_keeps_its_moment_about_the_next(inertia: float) -> No
     )
     kept = (np.cos(np.pi / 4) + inertia) / (1.0 + inertia)
     assert after / before == pytest.approx(kept, rel=1e-7)
+
+
+DRY, MU, MASS = 5.0, 0.3, 2.0
+
+
+def slips(run) -> list[float]:
+    """The instants at which something begins to slip, s."""
+    log = zip(run.data["event_time"].values, run.data["event"].values)
+    return [float(t) for t, what in log if "slips" in str(what)]
+
+
+@pytest.mark.parametrize("feet, way", [(1, 1.0), (1, -1.0), (3, 1.0)])
+def test_a_joint_and_contacts_give_way_together(feet, way):
+    """The pull 10 t exceeds the sum of both frictions at t0; then v = int (10 t - sum) dt / m."""
+    frames = tuple(
+        Frame(f"foot {k}", "cart", Pose(position=(x, 0, 0)))
+        for k, x in enumerate(np.linspace(0.0, 1.0, feet))
+    )
+    m = Mechanism(
+        "cart",
+        (Body("slide", 0, ORIGIN, ORIGIN), Body("cart", MASS, ORIGIN, (1.0, 1.0, 1.0))),
+        (
+            Joint("x", "prismatic", "ground", "slide", axis=(1, 0, 0), friction=DRY),
+            Joint("z", "prismatic", "slide", "cart", axis=(0, 0, 1)),
+        ),
+        (*frames, Frame("hook", "cart")),
+        loads=(Force("pull", "hook", force=(f"{10.0 * way}*t", 0.0, 0.0)),),
+        contacts=(Contact((tuple(f.name for f in frames), "ground"), MU, 0.0),),
+    )
+    limit = DRY + MU * MASS * G
+    t0 = limit / 10.0
+    run = simulate(m, [0.0, 0.0], until=2.0, output=0.05)
+    assert len(slips(run)) == feet + 1
+    np.testing.assert_allclose(slips(run), t0, rtol=1e-8)
+    wanted = way * (5.0 * (2.0**2 - t0**2) - limit * (2.0 - t0)) / MASS
+    assert run.data["v"].values[-1, 0] == pytest.approx(wanted, rel=1e-8)
+    assert 0.0 <= run.ledger.contact.margin < 1e-3
+    assert not run.ledger.doubts()
+
+
+def test_a_pivot_and_feet_hold_while_some_forces_do():
+    """Feet at 0.5 and 1 m from a pivot with dry friction, pulled at 2 m: the weight may rest on the
+    outer foot alone, so that it slips at 2 P = T + mu m g.
+    """
+    frames = tuple(
+        Frame(f"foot {k}", "arm", Pose(position=(x, 0, 0))) for k, x in enumerate((0.5, 1.0))
+    )
+    m = Mechanism(
+        "arm",
+        (Body("hub", 0, ORIGIN, ORIGIN), Body("arm", MASS, ORIGIN, (1.0, 1.0, 1.0))),
+        (
+            Joint("turn", "revolute", "ground", "hub", axis=(0, 0, 1), friction=DRY),
+            Joint("z", "prismatic", "hub", "arm", axis=(0, 0, 1)),
+        ),
+        (*frames, Frame("hook", "arm", Pose(position=(2.0, 0, 0)))),
+        loads=(Force("pull", "hook", force=(0.0, "10*t", 0.0)),),
+        contacts=(Contact((tuple(f.name for f in frames), "ground"), MU, 0.0),),
+    )
+    t0 = (DRY + MU * MASS * G) / 20.0
+    held = simulate(m, [0.0, 0.0], until=0.999 * t0, output=0.999 * t0)
+    assert not held.data["v"].values.any() and 0.0 < held.ledger.contact.margin < 0.5
+    run = simulate(m, [0.0, 0.0], until=1.1 * t0, output=1.1 * t0)
+    assert min(slips(run)) == pytest.approx(t0, rel=1e-7)

@@ -263,3 +263,16 @@ def test_a_contact_that_shall_stick_bounds_the_motion():
         catena.optimize(
             carriage(), contacts={"block-ground": "stick"}, **{**asked, "q": [0.0, 0.3, 0.0]}
         )
+
+
+def test_dry_friction_is_smoothed_and_that_is_said():
+    """A slide with friction from rest to rest: the result compares the solver with a run in which
+    friction sticks, which is as far off as the smooth one where the slide only stops at the end.
+    """
+    slide = catena.Joint("x", "prismatic", "ground", "b", axis=(1, 0, 0), friction=(2.0,))
+    block = catena.Body("b", 1.0, (0, 0, 0), (1, 1, 1))
+    m = catena.Mechanism("slide", (block,), (slide,))
+    found = catena.optimize(m, end={"q": {"x": 0.5}, "v": "rest"}, intervals=10)
+    assert found.smoothed == ("x",)
+    assert found.sticking_difference == pytest.approx(found.difference, rel=0.1)
+    assert "dry friction of 'x' is smoothed about zero speed" in str(found)

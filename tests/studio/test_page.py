@@ -4,6 +4,8 @@ browser; and its errors.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from typer.testing import CliRunner
@@ -14,7 +16,7 @@ from catena.results.scene import describe
 from catena.simulation import trajectories
 from catena.simulation.scenario import read
 from catena.studio import page
-from catena.studio.running_page import program
+from catena.studio.running_page import program, smoothed_friction
 
 STEP, STEPS = 1e-3, 200
 
@@ -136,6 +138,20 @@ def test_the_command_carries_the_motion_of_the_scenario(tmp_path):
     assert written.exit_code == 0, written.output
     text = out.read_text()
     assert '"driven"' in text and "motion are left out" not in text
+
+
+def test_a_page_names_the_joints_whose_friction_it_smooths(tmp_path):
+    """And so does the command; a mechanism without dry friction calls for no word."""
+    model, out = tmp_path / "rough.toml", tmp_path / "p.html"
+    m = catena.load("two_link_arm")
+    first, *others = m.joints
+    catena.save(m.with_(joints=(replace(first, friction=(0.3,)), *others)), model)
+    written = CliRunner().invoke(_app(), ["page", str(model), "--out", str(out)])
+    assert written.exit_code == 0, written.output
+    said = f"Dry friction of '{first.name}' is smoothed about zero speed"
+    assert said in written.output
+    assert said.replace("'", "\\u0027") in out.read_text() or said in out.read_text()
+    assert smoothed_friction(m) == []
 
 
 @pytest.fixture(scope="module")

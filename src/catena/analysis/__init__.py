@@ -26,12 +26,15 @@ if TYPE_CHECKING:
     from .inverse_kinematics import inverse_kinematics
     from .joint_orientation import rotation_vector
     from .kinematic_drive import DrivenMotion, kinematics
-    from .linearization import StateSpace, linearize
+    from .linearization import linearize
     from .markers import MarkerMotion, marker_kinematics
     from .mobility import Mobility, highest_rank, mobility, other_assemblies
+    from .operational_space import OperationalSpace, operational_space
+    from .outputs import OUTPUT_WORDS, Outputs, OutputWord, trace_outputs
     from .projection import require_apart
     from .questions import Question
     from .reactions import Rows, reactions, rows_at, spaces
+    from .state_space import StateSpace
     from .statics import equilibrium, static_torques
     from .vibration import Modes, highest_frequency, modes
 

@@ -17,11 +17,25 @@ from typing import Any
 import numpy as np
 
 from ..errors import QuestionError
-from ..machine import Machine, Terms, all_speeds_of, machine_of, name_of, state, terms, where
+from ..machine import (
+    Machine,
+    Terms,
+    all_speeds_of,
+    machine_of,
+    name_of,
+    state,
+    terms,
+    torn_row,
+    where,
+)
 from ..model import Mechanism
 from .projection import require_apart
 
 Array = np.ndarray
+# A force that is missing, relative to the forces that act, is not rounding above this.
+MISSING_FORCE_RATIO = 1e-8
+# Accelerations that open a loop, relative to the terms that cancel in its rows, tear it above this.
+TEARING_RATIO = 1e-6
 
 
 @dataclass(frozen=True)
@@ -101,7 +115,9 @@ def inverse_dynamics(
     if motors:
         tau[motors], _, rank, _ = np.linalg.lstsq(share, need, rcond=1e-10)
     left = T @ (need - T.T @ tau)
-    if np.abs(left).max(initial=0.0) > 1e-8 * max(1.0, np.abs(need).max(initial=0.0)):
+    acting = np.abs(at.M) @ np.abs(a) + np.abs(at.b) + np.abs(machine.losses(v))
+    most = (np.abs(T) @ (np.abs(T.T) @ acting)).max(initial=0.0)
+    if np.abs(left).max(initial=0.0) > MISSING_FORCE_RATIO * most:
         name, size = name_of(machine, left)
         names = ", ".join(repr(machine.speed_names[k]) for k in motors) or "none"
         raise QuestionError(
@@ -126,11 +142,12 @@ def inverse_dynamics(
 
 def _moves(machine: Machine, t: Terms, a: Array) -> None:
     """Raise a QuestionError if the accelerations a tear a loop open."""
-    left = np.abs(t.A @ a - t.rows.gamma)
-    if left.max(initial=0.0) > 1e-6 * max(1.0, np.abs(a).max(initial=0.0)):
-        joint, direction = t.rows.names[int(left.argmax())]
+    row = torn_row(machine, t, a, TEARING_RATIO)
+    if row is not None:
+        joint, direction = t.rows.names[row]
+        left = abs(float(t.A[row] @ a - t.rows.gamma[row]))
         raise QuestionError(
-            f"inverse dynamics: this motion tears loop {joint!r} open, {left.max():.3g} m/s2 (or"
+            f"inverse dynamics: this motion tears loop {joint!r} open, {left:.3g} m/s2 (or"
             f" 1/s2) in its {direction}; kinematics(...) finds the accelerations that belong"
             " together"
         )

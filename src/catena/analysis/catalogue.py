@@ -14,6 +14,7 @@ from .kinematic_drive import kinematics
 from .linearization import linearize
 from .markers import marker_kinematics
 from .mobility import mobility
+from .operational_space import operational_space
 from .questions import QUESTIONS, Question, markdown, register
 from .statics import equilibrium, static_torques
 from .vibration import highest_frequency, modes
@@ -53,6 +54,12 @@ for _question in (
         "`Actuation`: tau (nv,)",
     ),
     Question(
+        "operational_space",
+        operational_space,
+        "inertia, bias force and consistent inverse Jacobian of a frame, loops included",
+        "`OperationalSpace`: Lambda (..., k, k), bias (..., k), inverse (..., nv, k)",
+    ),
+    Question(
         "hybrid_dynamics",
         hybrid_dynamics,
         "some accelerations and some forces given, find the others",
@@ -80,7 +87,11 @@ for _question in (
         "`Actuation`: tau (nv,)",
     ),
     Question(
-        "linearize", linearize, "state matrices at a state; their poles", "`StateSpace`: A, B"
+        "linearize",
+        linearize,
+        "state matrices at a state, with outputs; their poles, zeros, and what cannot be reached or"
+        " seen",
+        "`StateSpace`: A, B, C, D",
     ),
     Question("modes", modes, "natural frequencies, damping ratios and shapes", "`Modes`"),
     Question(

@@ -30,12 +30,19 @@ from ..machine import (
     spaces,
     state,
     terms,
+    torn_row,
     where,
 )
 from ..model import Mechanism
+from .dry_friction import held, losses_in_motion
 from .projection import possible_state, require_apart
 
 Array = np.ndarray
+# Accelerations that open a loop, relative to the terms that cancel in its rows, tear it above this.
+TEARING_RATIO = 1e-7
+# A driven speed whose row entries have a larger share in combinations of rows that the other speeds
+# do not feel, relative to all of its entries, has a force that is not determined.
+UNDETERMINED_RATIO = 1e-8
 
 
 def hybrid_dynamics(
@@ -74,8 +81,9 @@ def hybrid_dynamics(
     Returns
     -------
     tau : ndarray (nv,)
-        The forces of the motors, N m or N. Damping and friction of the joints (`machine.losses(v)`)
-        act in addition, as in `simulate`.
+        The forces of the motors, N m or N. Damping and friction of the joints act in addition, as
+        in `simulate`: a joint at rest that is not driven is held by its dry friction where that
+        suffices. `machine.losses(v)` has the friction smoothed over small speeds.
     a : ndarray (nv,)
         The accelerations, rad/s2 or m/s2.
 
@@ -109,14 +117,22 @@ def hybrid_dynamics(
     if wrenches is None:  # else they may include the contact forces
         require_apart(machine, "hybrid dynamics", q)
     at = terms(machine, q, v, wrenches, t)
-    at = replace(at, b=at.b - machine.losses(v))
+    at = replace(at, b=at.b - losses_in_motion(machine, v))
     d = sorted(driven)
     f = [k for k in range(machine.nv) if k not in driven]
     a = np.zeros(machine.nv)
     tau = np.zeros(machine.nv)
     a[d], tau[f] = [driven[k] for k in d], [forced.get(k, 0.0) for k in f]
     _inertia(machine, at, f)
-    lam = _solve(machine, at, f, d, a, tau)
+
+    def accelerations(more: Array) -> Array:
+        """Return the accelerations with additional joint forces."""
+        found = a.copy()
+        _solve(machine, at, f, d, found, tau + more)
+        return found
+
+    friction = held(machine, v, f, accelerations)
+    lam = _solve(machine, at, f, d, a, tau + friction)
     tau[d] = (at.M @ a + at.b - at.A.T @ lam)[d]
     return tau, a
 
@@ -153,18 +169,20 @@ def _solve(machine: Machine, t: Terms, f: list[int], d: list[int], a: Array, tau
         free = np.linalg.solve(M, push)
         change, lam = least_change(M, A, wanted - A @ free, metric(machine, acting=False).speeds(f))
         a[f] = free + change
-    left = np.abs(t.A @ a - t.rows.gamma)
-    if left.max() > 1e-7 * max(1.0, np.abs(wanted).max(), np.abs(a).max()):
-        joint, direction = t.rows.names[int(left.argmax())]
+    row = torn_row(machine, t, a, TEARING_RATIO)
+    if row is not None:
+        joint, direction = t.rows.names[row]
+        left = abs(float(t.A[row] @ a - t.rows.gamma[row]))
         names = ", ".join(repr(machine.speed_names[k]) for k in d)
         raise QuestionError(
             f"hybrid dynamics: the motion given to {names} tears loop {joint!r} open,"
-            f" {left.max():.3g} m/s2 (or 1/s2) in its {direction}; the mechanism has"
+            f" {left:.3g} m/s2 (or 1/s2) in its {direction}; the mechanism has"
             f" {machine.nv - t.spaces.rank} degrees of freedom: drive so many"
         )
     inner = np.linalg.norm(Ad.T @ spaces(A, metric(machine, acting=False).speeds(f)).N, axis=1)
-    if inner.max(initial=0.0) > 1e-8 * max(1.0, np.abs(t.A).max()):
-        names = ", ".join(repr(machine.speed_names[d[k]]) for k in np.flatnonzero(inner > 1e-8))
+    spare = inner > UNDETERMINED_RATIO * np.linalg.norm(Ad, axis=0)
+    if spare.any():
+        names = ", ".join(repr(machine.speed_names[d[k]]) for k in np.flatnonzero(spare))
         raise QuestionError(
             f"hybrid dynamics: the forces in {names} are not determined: more of the loop is driven"
             f" than its {machine.nv - t.spaces.rank} degrees of freedom; drive fewer and give the"

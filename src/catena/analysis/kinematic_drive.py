@@ -26,7 +26,8 @@ from .closure_search import CLOSED, called
 Array = np.ndarray
 # Moments between two that are found in sequence; those between are found at once.
 SEQUENTIAL_STRIDE = 8
-# Two configurations whose coordinates differ by less (rad, m) are the same assembly.
+# Two configurations whose coordinates differ by less (rad, or relative to the mechanism's length)
+# are the same assembly.
 SAME_ASSEMBLY_DISTANCE = 1e-9
 # A larger rate of opening of a loop, relative to the fastest motion, is not rounding.
 OPENING_RATE_TOLERANCE = 1e-8
@@ -159,12 +160,13 @@ def _positions(
     start = found[:-1].copy()
     start[:, driven] = values[1:]
     after, gap = closed_rows(machine, start, free)
-    proved = (gap < CLOSED) & (np.abs(after - found[1:]).max(axis=1) < SAME_ASSEMBLY_DISTANCE)
+    near = SAME_ASSEMBLY_DISTANCE * np.sqrt(metric(machine).column)
+    proved = (gap < CLOSED) & (np.abs(after - found[1:]) < near).all(axis=1)
     changed = False
     for k in range(1, len(values)):
         if changed or not proved[k - 1]:
             one = _follow(machine, found[k - 1], driven, values[k : k + 1], free, first=False)[0]
-            changed, found[k] = bool(np.abs(one - found[k]).max() >= SAME_ASSEMBLY_DISTANCE), one
+            changed, found[k] = bool((np.abs(one - found[k]) >= near).any()), one
     return found
 
 

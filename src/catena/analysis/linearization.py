@@ -11,7 +11,7 @@ matrix of `turning`: the axes of a ball joint's speeds rotate with it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,53 +33,12 @@ from ..machine import (
     where,
 )
 from ..model import Mechanism, per_speed, value_of
+from .outputs import Outputs, trace_outputs
 from .projection import possible_state, require_apart
+from .state_space import StateSpace
 from .tangent import Tangent, row_forces, tangent, turning
 
 Array = np.ndarray
-
-
-@dataclass(frozen=True)
-class StateSpace:
-    """The state-space matrices of `linearize`. It unpacks as A, B.
-
-    Attributes
-    ----------
-    A : ndarray (n, n)
-        The derivative of the state's rate by the state: changes of the independent `coordinates`
-        (along their speeds), then of the independent `speeds`.
-    B : ndarray (n, inputs)
-        The derivative of the state's rate by the joint forces `inputs`.
-    coordinates, speeds, inputs : tuple of str
-        The names of the independent coordinates and speeds, and of the inputs.
-    others : ndarray (nv, d)
-        G, the change of every coordinate per change of each independent one.
-
-    Notes
-    -----
-    For a batch of states A and B have its leading dimensions, and so has `others` with loops.
-    """
-
-    A: Array
-    B: Array
-    coordinates: tuple[str, ...]
-    speeds: tuple[str, ...]
-    inputs: tuple[str, ...]
-    others: Array
-
-    def __iter__(self) -> Iterator[Array]:
-        return iter((self.A, self.B))
-
-    @property
-    def poles(self) -> Array:
-        """The eigenvalues of A (1/s), those of smallest modulus first.
-
-        They decide stability where A is constant along the motion: at rest, or in a steady motion
-        that does not depend on the coordinates that change (such as the spin angle of a wheel, but
-        not a quaternion).
-        """
-        found = np.linalg.eigvals(self.A)
-        return np.take_along_axis(found, np.argsort(np.abs(found), axis=-1, kind="stable"), -1)
 
 
 def linearize(
@@ -90,6 +49,7 @@ def linearize(
     *,
     actuated: Iterable[str] | None = None,
     coordinates: Iterable[str] | None = None,
+    outputs: Iterable[str] | None = None,
     damping: bool = True,
     project: bool = False,
 ) -> StateSpace:
@@ -109,6 +69,11 @@ def linearize(
         The joints or coordinates whose forces are the inputs. By default all joints of the tree.
     coordinates : iterable of str, optional
         The independent coordinates. By default, with loops, the best conditioned ones.
+    outputs : iterable of str, optional
+        The measured quantities y, as texts: the name of a coordinate, or an expression of
+        q['joint'], v['joint'], a['joint'], tau['joint'], of the position x['frame'], y[...], z[...]
+        of a frame in the ground, its velocity vx, vy, vz there, and its angular velocity wx, wy, wz
+        in its own axes. By default none.
     damping : bool, default True
         Include the viscous damping of the joints, as `simulate` does. Coulomb friction has no
         derivative at rest and is never included.
@@ -119,9 +84,10 @@ def linearize(
     Returns
     -------
     StateSpace
-        It unpacks as ``A, B``. Arguments with leading dimensions are a batch, computed in lanes;
-        its states must have the same number of degrees of freedom, and share their independent
-        coordinates, by default those that are best conditioned over all states.
+        It unpacks as ``A, B``, or with outputs as ``A, B, C, D``. Arguments with leading
+        dimensions are a batch, computed in lanes; its states must have the same number of degrees
+        of freedom, and share their independent coordinates, by default those that are best
+        conditioned over all states.
 
     Raises
     ------
@@ -137,29 +103,59 @@ def linearize(
     >>> A, B = catena.linearize(catena.load("pendulum"), [0.0])
     >>> A.round(2).tolist(), B.round(2).tolist()
     ([[0.0, 1.0], [-9.81, 0.0]], [[0.0], [1.0]])
+    >>> cart = catena.load("cart_pole")
+    >>> system = catena.linearize(cart, [0.0, 0.0], actuated=["x"], outputs=["x", "a['x']"])
+    >>> system.C.round(3).tolist(), system.D.round(3).tolist()
+    ([[1.0, 0.0, 0.0, 0.0], [0.0, 1.962, 0.0, 0.0]], [[0.0], [1.0]])
     """
     machine = machine_of(m)
     motors = list(range(machine.nv)) if actuated is None else all_speeds_of(machine, actuated)
+    measured = None if outputs is None else trace_outputs(machine, outputs)
     D = dampings(machine) if damping else np.zeros(machine.nv)
     if any(x is not None and np.ndim(x) > 1 for x in (q, v, tau)):
         q, v, tau, lead = _states(machine, q, v, tau)
         if not machine.rows:
-            return _open(
-                machine,
-                q,
-                v,
-                tau,
-                lead,
-                motors,
-                _independent(machine, np.eye(machine.nv), coordinates),
-                D,
-            )
+            z = _independent(machine, np.eye(machine.nv), coordinates)
+            return _named(machine, _open_motion(machine, q, v, tau, z, D), motors, measured, lead)
         q, v = possible_state(machine, "linearize", q, v, project)
         same_freedoms(machine, "linearize", q)
     else:
         (q, v, tau), lead = state(machine, "linearize", q=q, v=v, tau=tau), ()
         q, v = possible_state(machine, "linearize", q, v, project)
     require_apart(machine, "linearize", q)
+    motion = _constrained_motion(machine, (q, v, tau), coordinates, D)
+    return _named(machine, motion, motors, measured, lead)
+
+
+@dataclass(frozen=True)
+class _SmallMotion:
+    """Small changes about states: q, v, tau and a there; the indices z and w of the independent
+    coordinates and speeds; dq = G dz, dv = H dw + K dz; the derivatives of a; and A.
+    """
+
+    q: Array
+    v: Array
+    tau: Array
+    a: Array
+    z: list[int]
+    w: list[int]
+    G: Array
+    H: Array
+    K: Array
+    a_q: Array
+    a_v: Array
+    a_u: Array
+    A: Array
+
+
+def _constrained_motion(
+    machine: Machine,
+    at: tuple[Array, Array, Array],
+    coordinates: Iterable[str] | None,
+    D: Array,
+) -> _SmallMotion:
+    """Return the small changes about one state or many, under all rows."""
+    q, v, tau = at
     a = machine.forward_dynamics(q, v, tau - D * v)
     need = machine.inverse_dynamics(q, v, a) - tau + D * v
     t = tangent(machine, q, v, a, row_forces(machine, q, v, need))
@@ -179,30 +175,80 @@ def linearize(
         (a_q @ G + a_v @ K)[..., w, :],
         (a_v @ H)[..., w, :],
     )
-    B = np.concatenate(
-        [np.zeros((*q.shape[:-1], len(z), len(motors))), a_u[..., w, :][..., motors]], axis=-2
+    return _SmallMotion(q, v, tau, a, z, w, G, H, K, a_q, a_v, a_u, A)
+
+
+def _open_motion(
+    machine: Machine, q: Array, v: Array, tau: Array, z: list[int], D: Array
+) -> _SmallMotion:
+    """Return the small changes about many states of a mechanism without rows, from the derivatives
+    of forward dynamics in lanes.
+    """
+    a_q, a_v, a_u, *_ = machine.forward_dynamics_derivatives(q, v, tau - D * v)
+    a = machine.forward_dynamics(q, v, tau - D * v)
+    a_v = a_v - a_u * D
+    unit = np.broadcast_to(np.eye(machine.nv), a_q.shape)
+    pick = [*z, *(machine.nv + k for k in z)]
+    A = _blocks(-turning(machine, v), unit, a_q, a_v)[..., pick, :][..., pick]
+    G = np.eye(machine.nv)[:, z]
+    return _SmallMotion(q, v, tau, a, z, z, G, G, np.zeros_like(G), a_q, a_v, a_u, A)
+
+
+def _measured(
+    machine: Machine, x: _SmallMotion, outputs: Outputs, motors: Array
+) -> tuple[Array, Array, Array]:
+    """Return y, C and D of the outputs, about one state or many; motors: the places of the
+    inputs in tau.
+    """
+    parameters = list(machine.mechanism.parameters.values())
+    given = [np.atleast_2d(y) for y in (x.q, x.v, x.a, x.tau)]
+    count = len(given[0])
+    found = outputs.differentiated.map(count).call([*(y.T for y in given), parameters, 0.0])
+    m = len(outputs.texts)
+    y = np.array(found[0]).T
+    y_q, y_v, y_a, y_u = (
+        np.array(part).reshape(m, count, machine.nv).transpose(1, 0, 2) for part in found[1:]
     )
-    return _named(machine, A, B, z, w, motors, G, lead)
+    if x.q.ndim == 1:
+        y, y_q, y_v, y_a, y_u = (part[0] for part in (y, y_q, y_v, y_a, y_u))
+    q_z = y_q + y_a @ x.a_q
+    v_w = y_v + y_a @ x.a_v
+    C = np.concatenate([q_z @ x.G + v_w @ x.K, v_w @ x.H], axis=-1)
+    return y, C, (y_a @ x.a_u + y_u)[..., motors]
 
 
 def _named(
     machine: Machine,
-    A: Array,
-    B: Array,
-    z: list[int],
-    w: list[int],
+    x: _SmallMotion,
     motors: list[int],
-    G: Array,
+    outputs: Outputs | None,
     lead: tuple[int, ...],
 ) -> StateSpace:
     """Return the StateSpace with names, and with arrays in the leading shape `lead` of the
     arguments.
     """
-    A, B, G = (x.reshape(*lead, *x.shape[-2:]) if x.ndim > 2 else x for x in (A, B, G))
-    coordinates, speeds, inputs = (
-        tuple(machine.speed_names[k] for k in which) for which in (z, w, motors)
+    still = np.zeros((*x.q.shape[:-1], len(x.z), len(motors)))
+    B = np.concatenate([still, x.a_u[..., x.w, :][..., motors]], axis=-2)
+    none = np.zeros((0, x.A.shape[-1])), np.zeros((0, len(motors)))
+    y, C, D = (
+        (np.zeros(0), *none)
+        if outputs is None
+        else _measured(machine, x, outputs, np.array(motors, int))
     )
-    return StateSpace(A, B, coordinates, speeds, inputs, G)
+    batch = x.q.ndim > 1
+    A, B, G, C, D = (
+        m.reshape(*lead, *m.shape[-2:]) if m.ndim > 2 else m for m in (x.A, B, x.G, C, D)
+    )
+    rate = np.concatenate([x.v[..., x.z], x.a[..., x.w]], axis=-1)
+    y, q, v, tau, rate = (
+        m.reshape(*lead, m.shape[-1]) if batch and m.ndim > 1 else m
+        for m in (y, x.q, x.v, x.tau, rate)
+    )
+    coordinates, speeds, inputs = (
+        tuple(machine.speed_names[k] for k in which) for which in (x.z, x.w, motors)
+    )
+    names = outputs.texts if outputs is not None else ()
+    return StateSpace(A, B, coordinates, speeds, inputs, G, C, D, names, q, v, tau, y, rate)
 
 
 def _blocks(a: Array, b: Array, c: Array, d: Array) -> Array:
@@ -240,29 +286,6 @@ def same_freedoms(machine: Machine, question: str, q: Array) -> None:
             f" and {found[k]} in row {k}, where its loops are singular; the rows of a batch have"
             " the same number: take such a state by itself"
         )
-
-
-def _open(
-    machine: Machine,
-    q: Array,
-    v: Array,
-    tau: Array,
-    lead: tuple[int, ...],
-    motors: list[int],
-    z: list[int],
-    D: Array,
-) -> StateSpace:
-    """Return the StateSpace of many states of a mechanism without rows, from the derivatives of
-    forward dynamics in lanes.
-    """
-    a_q, a_v, a_u, *_ = machine.forward_dynamics_derivatives(q, v, tau - D * v)
-    unit = np.broadcast_to(np.eye(machine.nv), a_q.shape)
-    pick = [*z, *(machine.nv + k for k in z)]
-    A = _blocks(-turning(machine, v), unit, a_q, a_v - a_u * D)[..., pick, :][..., pick]
-    B = np.concatenate(
-        [np.zeros((len(q), machine.nv, len(motors))), a_u[..., z, :][..., motors]], axis=-2
-    )
-    return _named(machine, A, B, z, z, motors, np.eye(machine.nv)[:, z], lead)
 
 
 def dampings(machine: Machine) -> Array:

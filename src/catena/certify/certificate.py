@@ -94,7 +94,7 @@ class Certificate:
         One per formulation.
     asymmetry : float
         The largest |M - M'| relative to the largest |M|.
-    smallest_pivot : float
+    smallest_eigenvalue : float
         The smallest eigenvalue of the mass matrix over the states examined.
     worst : dict
         The state with the largest difference relative to its tolerance: "q", "v", "tau", "p", "a",
@@ -105,7 +105,7 @@ class Certificate:
     states: int
     findings: tuple[Finding, ...]
     asymmetry: float
-    smallest_pivot: float
+    smallest_eigenvalue: float
     worst: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -114,7 +114,7 @@ class Certificate:
         positive definite.
         """
         applied = [f for f in self.findings if f.acceleration is not None]
-        sound = self.asymmetry <= 1e-12 and self.smallest_pivot > 0
+        sound = self.asymmetry <= 1e-12 and self.smallest_eigenvalue > 0
         return sound and len(applied) >= 2 and all(f.passed for f in self.findings)
 
     @property
@@ -183,8 +183,8 @@ class Certificate:
         )
         return [
             (
-                f"mass matrix: asymmetry {self.asymmetry:.1e}, smallest pivot"
-                f" {self.smallest_pivot:.3g}"
+                f"mass matrix: asymmetry {self.asymmetry:.1e}, smallest eigenvalue"
+                f" {self.smallest_eigenvalue:.3g}"
             ),
             *self.doubts(),
             said,

@@ -51,6 +51,11 @@ class Commands(TyperGroup):
         )
         return typer.main.get_command(single)
 
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the name of a command, the command, and its arguments, one value per option."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command, find(name).expanded(rest) if name else rest
+
     def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
         """Return the commands that begin with the given letters, from the registry; none is
         loaded.

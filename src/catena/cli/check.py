@@ -51,7 +51,8 @@ def check(
     )
     screen.print(table(HEAD, found.rows()))
     screen.print(
-        f"mass matrix: asymmetry {found.asymmetry:.1e}, smallest pivot {found.smallest_pivot:.3g}",
+        f"mass matrix: asymmetry {found.asymmetry:.1e}, smallest eigenvalue"
+        f" {found.smallest_eigenvalue:.3g}",
         markup=False,
     )
     for line in found.doubts():

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..errors import CatenaError
+from ._fit_logs import fit_logs
 from ._reading import Csv, Model
 from ._results import Force, free
 from ._tables import console, number, table
@@ -17,8 +19,18 @@ if TYPE_CHECKING:
 
 def fit(
     model: Model,
+    logs: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[LOG]...",
+            help=(
+                "Logs of a robot (.csv, .mat, .npz, .parquet, .mcap, .bag): drive gains, inertial"
+                " parameters and friction are fitted to them, with laws chosen between them."
+            ),
+        ),
+    ] = None,
     data: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="FILE",
             help=(
@@ -26,9 +38,9 @@ def fit(
                 " and 'a NAME' if measured."
             ),
         ),
-    ],
+    ] = None,
     unknown: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="NAMES",
             help=(
@@ -37,7 +49,26 @@ def fit(
                 "or names such as 'mass of fore' and of the mechanism's parameters."
             ),
         ),
-    ],
+    ] = None,
+    validate: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILE...", help="With LOG: held-out logs, which are predicted and not used."
+        ),
+    ] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TEXT",
+            help="With LOG: 'time=1, q=2-7, v=8-13, current=14-19', columns counted from one.",
+        ),
+    ] = None,
+    page: Annotated[
+        str | None,
+        typer.Option(
+            "--report", metavar="FOLDER", help="With LOG: write a page and the model into a folder."
+        ),
+    ] = None,
     cutoff: Annotated[
         float | None,
         typer.Option(help="Of the filter, Hz; by default ten times the motion's own band."),
@@ -84,6 +115,15 @@ def fit(
     from ..identification import fit as fitted
 
     mechanism = model.load()
+    if logs:
+        asked = (validate or [], columns, cutoff, page)
+        fit_logs(mechanism, logs, asked, forbidden=(data, unknown), csv=csv, force=force)
+        return
+    if data is None or unknown is None:
+        raise CatenaError(
+            "nothing to fit: give logs of a robot (catena fit robot.urdf log.csv), or --data with"
+            " --unknown"
+        )
     target = free(Path(out), force) if out else None
     shooting: dict[str, Any] = {"trajectory": True, "segments": segments} if trajectory else {}
     found = fitted(mechanism, data, unknown, cutoff=cutoff, consistent=consistent, **shooting)

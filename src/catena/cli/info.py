@@ -24,14 +24,31 @@ def info(
             "--mapping", help="Say what became of each element of the file, and nothing else."
         ),
     ] = False,
+    chart: Annotated[
+        bool,
+        typer.Option("--chart", help="Show the turns of each joint as a configuration chart only."),
+    ] = False,
 ) -> None:
     """Show what a mechanism is, and check forward against inverse dynamics at random states."""
     from ..machine import compile
-    from ..report import closing, describe, heading, mobility, round_trip, started, state, tables
+    from ..report import (
+        closing,
+        configuration_chart,
+        describe,
+        heading,
+        mobility,
+        round_trip,
+        started,
+        state,
+        tables,
+    )
 
     if mapped:
         return _mapping(model, as_json)
     mechanism = model.load()
+    if chart:
+        print(configuration_chart(mechanism))
+        return
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MechanismWarning)  # printed below, as doubts
         machine = compile(mechanism)

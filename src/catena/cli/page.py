@@ -15,7 +15,6 @@ LEFT_OUT = {  # what a scenario may contain and a page cannot, in words
     "control": lambda asked: "control" in asked,
     "events": lambda asked: "events" in asked,
     "stops": lambda asked: asked.get("limits") == "stop",
-    "friction that sticks": lambda asked: asked.get("friction") == "stick",
 }
 
 
@@ -36,6 +35,7 @@ def page(
     """
     from .. import formats
     from ..studio import page as write
+    from ..studio import smoothed_friction
 
     path = free(Path(out or f"{model.stem}.html"), force)
     asked = model.scenario(until=1.0)
@@ -57,6 +57,8 @@ def page(
         contact=contact or str(asked.options.get("contact", "")),
         motion=asked.options.get("motion"),
     )
+    for note in smoothed_friction(asked.mechanism):
+        console().print(note, markup=False, soft_wrap=True)
     console().print(
         f"{written}: {written.stat().st_size / 1000:.0f} kB", markup=False, soft_wrap=True
     )

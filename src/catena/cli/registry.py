@@ -7,7 +7,7 @@ text of `catena NAME --help`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,18 +19,34 @@ class Command:
     """A command of the command line.
 
     name: its word. function: the function that runs it, or where it is ("package.module:function"),
-    to be loaded when the command runs. doc: one line for `catena --help`.
+    to be loaded when the command runs. doc: one line for `catena --help`. several: its options that
+    take all values up to the next option, as in `--validate a.csv b.csv`.
     """
 
     name: str
     function: Callable[..., Any] | str
     doc: str
+    several: tuple[str, ...] = ()
+
+    def expanded(self, arguments: Sequence[str]) -> list[str]:
+        """Return the arguments with options of `several` values written once for each value."""
+        found: list[str] = []
+        option = ""
+        for word in arguments:
+            if word.startswith("-"):
+                option = word if word in self.several else ""
+                if not option:
+                    found.append(word)
+            else:
+                found += [option, word] if option else [word]
+        return found
 
 
 COMMANDS: Registry[Command] = Registry("command")
 register = COMMANDS.register
 find = COMMANDS.find
 
+SEVERAL = {"fit": ("--validate",)}
 for _name, _doc in {  # in the order of the flow
     "examples": "List the built-in mechanisms, or print the file of one.",
     "robots": "List the robots of installed packages, which FILE may be as robot:NAME.",
@@ -62,4 +78,4 @@ for _name, _doc in {  # in the order of the flow
     "schema": "Write the JSON Schema of model files, for editors.",
     "doctor": "Show what is installed here: version, processor, cache, optional packages.",
 }.items():
-    register(Command(_name, f"catena.cli.{_name}:{_name}", _doc))
+    register(Command(_name, f"catena.cli.{_name}:{_name}", _doc, SEVERAL.get(_name, ())))

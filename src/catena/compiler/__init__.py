@@ -1,6 +1,7 @@
 """From kernels to machine code.
 
-symbols, trace_kinematics, trace, derivatives    a kernel called with symbols becomes an expression
+symbols, trace_kinematics, trace, derivatives,
+frame_dynamics                                   a kernel called with symbols becomes an expression
                                                  of one mechanism
 load_expressions, beam_sections                  loads and flexible bodies as expressions;
                                                  joint_springs: as arrays
@@ -27,15 +28,16 @@ if TYPE_CHECKING:
     from .block_function import BlockFunction, Record
     from .cache import CacheState, cache_state
     from .fingerprint import PACKAGE, digest, fingerprint
+    from .frame_dynamics import frame_dynamics
     from .host import default_width, target
-    from .joint_losses import damping, loss_forces, losses
+    from .joint_losses import coulomb, damping, loss_forces, losses
     from .joint_springs import AFTER, BEFORE, ENERGY, Springs, springs
     from .kernel_compiler import Module
     from .kernel_intrinsics import intrinsic
     from .kernel_text import Array, Value
     from .lanes import LaneKernel, compile_lanes, compile_single
     from .machine_function import call_block, machine_function, weighted
-    from .massless import row_inertia
+    from .massless import row_inertia, whole_inertia
     from .regressor import INERTIAL, UNITS, inertial_bodies, inertial_parameters, regressor
     from .single_state import LARGEST, UNIT, Single
     from .symbols import elements, entries, matrix, vector

@@ -21,6 +21,12 @@ def damping(s: Tracer) -> ca.Function:
     return ca.Function("damping", [s.v, s.p], [-d * s.v])
 
 
+def coulomb(s: Tracer) -> ca.Function:
+    """Return the function p -> (nv,), the limits of Coulomb friction along each speed, N or N m."""
+    F = ca.vertcat(*(s.value(x) for x in per_speed(s.layout.mechanism, "friction")))
+    return ca.Function("coulomb", [s.p], [ca.densify(F)])
+
+
 def losses(s: Tracer) -> ca.Function:
     """Return the function (v, p) -> (nv,), the joint forces of damping and of smoothed Coulomb
     friction.

@@ -40,11 +40,18 @@ def row_inertia(s: Symbols, A: ca.SX, sizes: list[float], speeds: list[int] | No
     0 for a row that is scaled by its entries.
     """
     column = ca.SX(np.asarray(s.con.column, float)[slice(None) if speeds is None else speeds])
-    m = s.layout.mechanism
-    mass = sum(float(value_of(b.mass, m.parameters)) for b in m.bodies if not b.flexible)
-    inertia = (mass or 1.0) * usual_length(s.layout) ** 2
+    inertia = whole_inertia(s.layout)
     weights = []
     for k, size in enumerate(sizes):
         own = ca.dot(A[k, :].T ** 2, column) if size == 0.0 else ca.SX(size)
         weights.append(inertia / ca.if_else(own > 0.0, own, 1.0))
     return A.T @ ca.diag(ca.vertcat(*weights))
+
+
+def whole_inertia(layout: Layout) -> float:
+    """Return the mass of all rigid bodies times the squared length of the mechanism, kg m^2, at its
+    own parameters; that of one kilogram where nothing has mass.
+    """
+    m = layout.mechanism
+    mass = sum(float(value_of(b.mass, m.parameters)) for b in m.bodies if not b.flexible)
+    return (mass or 1.0) * usual_length(layout) ** 2

@@ -8,6 +8,7 @@ cone_programmes    linear programmes over friction cones; force_shares: a choice
 boxed_problem      forces between limits: joints that stick or slip, stops that push
 impact             the impact equations; impact_laws: Newton, Poisson and others; routh: friction
                    integrated along an impact
+light_motions      motions of little or no inertia in the problem of contact
 flat_ends          the flat end of a cylinder that stands on a plane
 loop_stops         stops of joints that close a loop, as contacts
 problem, response, selection, patches
@@ -25,9 +26,10 @@ if TYPE_CHECKING:
     from .flat_ends import END_PROVED_SLIPS as ENOUGH
     from .flat_ends import POINT_ANGLES as FLAT_END_POINTS
     from .flat_ends import RimImpact, RimMotion, lowest, turn
-    from .force_shares import Cones, centre, centre_beside
+    from .force_shares import Cones, centre, centre_beside, deepest
     from .friction import Friction
     from .gaps import (
+        START_DEPTH,
         Meet,
         margins_of_rounded,
         meet,
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from .impact import NEGLIGIBLE_RATIO as NOTHING
     from .impact import impact
     from .impact_laws import Blow, blow, response
+    from .light_motions import ContactRows, Response
     from .loop_stops import can_stop, has_limits, loop_stops
     from .modes import FIXED_TANGENT_RATIO as DEAD
     from .modes import (

@@ -35,6 +35,9 @@ def boxed_forces(W: Array, a0: Array, low: Array, high: Array, slack: Array) -> 
     no solution is found.
     """
     n, m = a0.shape
+    if n == 1:
+        forces, at = _one_problem(W[0], a0[0], low[0], high[0], slack[0])
+        return forces[None], at[None]
     diagonal = np.diagonal(W, axis1=1, axis2=2)
     shift = np.where(diagonal > 0.0, DIAGONAL_SHIFT * diagonal, 1.0)[..., None] * np.eye(m)
     side, x = np.zeros((n, m)), np.zeros((n, m))
@@ -60,7 +63,43 @@ def boxed_forces(W: Array, a0: Array, low: Array, high: Array, slack: Array) -> 
         left = left[count > 0]
         if not len(left):
             return x, side
-    raise SingularError(
+    raise _contradiction()
+
+
+def _one_problem(W: Array, a0: Array, low: Array, high: Array, slack: Array) -> tuple[Array, Array]:
+    """Do what `boxed_forces` does for one problem, with matrices of the free rows only."""
+    m = len(a0)
+    diagonal = W.diagonal()
+    size = _positive(diagonal)
+    shifted = W + np.diag(np.where(diagonal > 0.0, DIAGONAL_SHIFT * diagonal, 1.0))
+    side = np.zeros(m)
+    fewest, tries = m + 1, BLOCK_TRIES
+    for _ in range(PIVOTS_PER_ROW * m + PIVOTS_PER_ROW):
+        is_free = side == 0.0
+        free = np.flatnonzero(is_free)
+        x = np.where(is_free, 0.0, np.where(side < 0.0, low, high))
+        a = a0 + W @ x
+        if len(free):
+            inner = shifted[free[:, None], free]
+            for _ in range(2):
+                x[free] -= np.linalg.solve(inner, a[free])
+                a = a0 + W @ x
+        over, under = x - high, low - x
+        wrong = np.where(is_free, np.maximum(over, under), side * a / size) > slack
+        count = int(np.count_nonzero(wrong))
+        if not count:
+            return x, side
+        if count >= fewest and tries <= 0:  # the last one alone
+            wrong[: np.flatnonzero(wrong)[-1]] = False
+        tries = BLOCK_TRIES if count < fewest else tries - 1
+        fewest = min(fewest, count)
+        other = np.where(is_free, np.where(over > under, 1.0, -1.0), 0.0)
+        side = np.where(wrong, other, side)
+    raise _contradiction()
+
+
+def _contradiction() -> SingularError:
+    return SingularError(
         "no forces of stops and dry friction were found at an event: those that act at one instant"
         " contradict each other"
     )

@@ -252,9 +252,7 @@ class RimMotion(NamedTuple):
         size = row_sizes(G)
         on = rows[::3] // 3
         small = NONNEGATIVE_RATIO * float(np.abs(b / size).max()) * size[::3]
-        found = solutions(
-            G[np.ix_(rows, rows)], b[rows], Friction(*(x[on] for x in friction)), END_PROVED_SLIPS
-        )
+        found = solutions(G[np.ix_(rows, rows)], b[rows], friction.of(on), END_PROVED_SLIPS)
         if not found:
             return Answer(None, 0.0 * self.still, self.still < 0.0, (), small)
         f = np.zeros(len(b))

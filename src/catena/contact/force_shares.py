@@ -211,9 +211,10 @@ class _Barrier:
 
 def _newton(g: Array, H: Array) -> Array:
     """Return the Newton step -H^-1 g for a positive definite H, whose diagonal may have very
-    different scales.
+    different scales. A direction in which rounding has left no curvature is not changed.
     """
-    scale = 1.0 / np.sqrt(np.maximum(np.diagonal(H), 1e-300))
+    own = np.diagonal(H)
+    scale = np.where(own > 0.0, 1.0 / np.sqrt(np.where(own > 0.0, own, 1.0)), 0.0)
     return np.asarray(
         -scale * np.linalg.lstsq(scale[:, None] * H * scale, scale * g, rcond=1e-15)[0]
     )

@@ -25,6 +25,9 @@ from ..compiler import Tracer, elements
 from ..model import Pose, Shape
 from ..spatial import add, cross, dot, neg, rotate, scale, sub
 
+# depth of penetration relative to the mechanism's length: a run may start with less
+START_DEPTH = 1e-8
+
 
 class Meet(NamedTuple):
     """A meeting of a point and a surface, as expressions: gap, m; axes, the normal and the

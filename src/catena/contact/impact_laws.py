@@ -18,15 +18,16 @@ W includes joints and loops, so that all of them act at the same instant.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import SingularError
+from ..errors import QuestionError, SingularError
 from ..model import IMPACT_LAWS
 from ..registry import loaded
 from .friction import Friction
+from .light_motions import ContactRows, Response, response_of
 from .modes import MAX_ENUMERATED_CONTACTS, MAX_PROVED_SLIPS, STICK, Solution, solutions
 
 Array = NDArray[np.float64]
@@ -50,6 +51,7 @@ class Blow(NamedTuple):
     P (3 k,): impulses, N s. after (3 k,): speeds after the impact, m/s. modes (k,): as in `modes`.
     order: the contacts in the order of their impacts, for sequential impacts. several: whether the
     law has other solutions too. known (3 k,): whether rigid-body mechanics determines each impulse.
+    light: the changes of speed along the motions of little inertia (`light_motions.py`).
     """
 
     P: Array
@@ -58,6 +60,7 @@ class Blow(NamedTuple):
     order: tuple[int, ...] = ()
     several: bool = False
     known: NDArray[np.bool_] = np.ones(0, bool)
+    light: Array = np.zeros(0)
 
 
 def blow(
@@ -68,65 +71,117 @@ def blow(
     law: str = "newton",
     impacts: str = "simultaneous",
     proved: int = MAX_PROVED_SLIPS,
+    rows: ContactRows | None = None,
 ) -> Blow:
     """Return the impulses of an impact.
 
     G (3 k, 3 k): the Delassus matrix. u (3 k,): speeds before, m/s. e, mu (k,): coefficients of
     restitution and friction. law: the name of the law. impacts: "simultaneous" or "sequential".
-    proved: see `modes.solutions`.
+    proved: see `modes.solutions`. rows: the exact rows where some motions have little inertia; the
+    law must be one that is solved in stages, such as "newton".
     """
+    rows = rows if rows is not None and len(rows.D) else None
     return (
-        sequence(G, u, e, mu, law)
+        sequence(G, u, e, mu, law, rows)
         if impacts == "sequential"
-        else _apply_law(law, G, u, e, mu, proved)
+        else _apply_law(law, G, u, e, mu, proved, rows)
     )
 
 
 def _apply_law(
-    law: str, G: Array, u: Array, e: Array, mu: Array, proved: int = MAX_PROVED_SLIPS
+    law: str,
+    G: Array,
+    u: Array,
+    e: Array,
+    mu: Array,
+    proved: int = MAX_PROVED_SLIPS,
+    rows: ContactRows | None = None,
 ) -> Blow:
     """Return the impulses by the law of that name, all contacts together."""
     own = IMPACT_LAWS.find(law)
-    found: Blow = loaded(own.strike)(
-        G, u, e, mu, **({"proved": proved} if own.stages and proved != MAX_PROVED_SLIPS else {})
-    )
+    options: dict[str, Any] = {"proved": proved} if proved != MAX_PROVED_SLIPS else {}
+    if rows is not None:
+        options["rows"] = rows
+        if not own.stages:
+            raise QuestionError(
+                f"law = {law!r} follows friction along the impact by the inertia at the contact,"
+                " and here a motion has next to none; take law = 'newton' or 'poisson', or give the"
+                " bodies inertia"
+            )
+    found: Blow = loaded(own.strike)(G, u, e, mu, **(options if own.stages else {}))
     return found
 
 
-def newton(G: Array, u: Array, e: Array, mu: Array, proved: int = MAX_PROVED_SLIPS) -> Blow:
+def newton(
+    G: Array,
+    u: Array,
+    e: Array,
+    mu: Array,
+    proved: int = MAX_PROVED_SLIPS,
+    rows: ContactRows | None = None,
+) -> Blow:
     """Return the impulses by Newton's law: u_n+ = -e u_n- where there is an impulse."""
     b = u.copy()
     b[::3] += e * np.minimum(u[::3], 0.0)
-    one, several = _select_solution(solutions(G, b, Friction.at_rest(mu, mu), proved), u, len(e))
-    return Blow(one.force, u + G @ one.force, one.modes, several=several, known=_determined(one))
+    rows = rows or ContactRows.plain(G, u)
+    found = solutions(G, b, Friction.at_rest(mu, mu), proved, rows.at(b))
+    one, several = _select_solution(found, u, len(e))
+    after = rows.at(u).rate(one.force, one.light)
+    return Blow(
+        one.force, after, one.modes, several=several, known=_determined(one), light=one.light
+    )
 
 
-def poisson(G: Array, u: Array, e: Array, mu: Array, proved: int = MAX_PROVED_SLIPS) -> Blow:
+def poisson(
+    G: Array,
+    u: Array,
+    e: Array,
+    mu: Array,
+    proved: int = MAX_PROVED_SLIPS,
+    rows: ContactRows | None = None,
+) -> Blow:
     """Return the impulses by Poisson's law: compression, then expansion with at least e times the
     normal impulses of compression.
     """
-    first, several = _select_solution(solutions(G, u, Friction.at_rest(mu, mu), proved), u, len(e))
+    rows = rows or ContactRows.plain(G, u)
+    found = solutions(G, u, Friction.at_rest(mu, mu), proved, rows.at(u))
+    first, several = _select_solution(found, u, len(e))
     if not (e * first.force[::3]).any():
-        return Blow(first.force, first.rate, first.modes, several=several, known=_determined(first))
-    again, more = _select_solution(
-        solutions(G, first.rate, Friction.at_rest(mu, mu, e * first.force[::3]), proved),
-        first.rate,
-        len(e),
-    )
-    P = first.force + again.force
+        return Blow(
+            first.force,
+            first.rate,
+            first.modes,
+            several=several,
+            known=_determined(first),
+            light=first.light,
+        )
+    base = Friction.at_rest(mu, mu, e * first.force[::3])
+    found = solutions(G, first.rate, base, proved, rows.at(first.rate))
+    again, more = _select_solution(found, first.rate, len(e))
+    P, y = first.force + again.force, first.light + again.light
     return Blow(
         P,
-        u + G @ P,
+        rows.at(u).rate(P, y),
         again.modes,
         several=several or more,
         known=_determined(first) & _determined(again),
+        light=y,
     )
 
 
-def sequence(G: Array, u: Array, e: Array, mu: Array, law: str = "newton") -> Blow:
+def sequence(
+    G: Array,
+    u: Array,
+    e: Array,
+    mu: Array,
+    law: str = "newton",
+    rows: ContactRows | None = None,
+) -> Blow:
     """Return the impulses of sequential impacts: each time the contact that approaches with the
     largest energy.
     """
+    exact = rows or ContactRows.plain(G, u)
+    light = np.zeros(len(exact.D))
     P, now = np.zeros(len(u)), u.copy()
     known = np.ones(len(u), bool)
     several = False
@@ -140,7 +195,7 @@ def sequence(G: Array, u: Array, e: Array, mu: Array, law: str = "newton") -> Bl
     for _ in range(MAX_SEQUENTIAL_IMPACTS):
         approach = -now[::3] / size
         if approach.max(initial=0.0) <= NEGLIGIBLE_APPROACH_RATIO * fastest:
-            return Blow(P, now, tuple(modes), tuple(order), several, known)
+            return Blow(P, now, tuple(modes), tuple(order), several, known, light)
         alike = np.flatnonzero(approach >= approach.max() - EQUAL_APPROACH_RATIO * fastest)
         struck = _coupled(G, alike)
         own = (3 * struck[:, None] + np.arange(3)).ravel()
@@ -150,18 +205,23 @@ def sequence(G: Array, u: Array, e: Array, mu: Array, law: str = "newton") -> Bl
             now[own],
             e[struck],
             mu[struck],
+            rows=exact.of(own) if rows is not None else None,
         )
         if not one.P.any():  # an approach that is negligible relative to the slip
             break
         P[own] += one.P
-        now = now + G[:, own] @ one.P
+        now = now + exact.G[:, own] @ one.P
+        if rows is not None:
+            now, light = now + exact.E @ one.light, light + one.light
         known[own] &= one.known
         several |= one.several
         for i, mode in zip(struck.tolist(), one.modes):
             modes[i] = mode
             order.append(i)
-    rest = newton(G, now, 0.0 * e, mu)  # without rebound the laws agree
-    return Blow(P + rest.P, rest.after, rest.modes, tuple(order), several, known & rest.known)
+    rest = newton(G, now, 0.0 * e, mu, rows=rows)  # without rebound the laws agree
+    known = known & rest.known
+    light = light + rest.light
+    return Blow(P + rest.P, rest.after, rest.modes, tuple(order), several, known, light)
 
 
 def _coupled(G: Array, alike: NDArray[np.int_]) -> NDArray[np.int_]:
@@ -214,11 +274,18 @@ def _select_solution(found: list[Solution], before: Array, contacts: int) -> tup
     return min(zip(found, stick, work), key=lambda x: (-x[1], x[2]))[0], len(found) > 1
 
 
-def response(M: Array, A: Array, column: Array, size: Array) -> Array:
-    """Return W (n, n), with dv = W P under the rows A dv = 0. column, size: C and N of
-    `kernels.rank`.
+def response(
+    M: Array,
+    A: Array,
+    column: Array,
+    size: Array,
+    inertia: float = 1.0,
+    ratio: float = 0.0,
+) -> Response:
+    """Return how dv follows impulses under the rows A dv = 0. column, size: C and N of
+    `kernels.rank`; inertia, ratio: see `light_motions.response_of`.
     """
     from ..machine import Metric, spaces
 
     T = spaces(A, Metric(column, size)).T if len(A) else np.eye(len(M))
-    return T @ np.linalg.solve(T.T @ M @ T, T.T)
+    return response_of(M, T, column, inertia, ratio)

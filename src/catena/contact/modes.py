@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 from ..kernels import RANK
 from .force_shares import Cones, deepest
 from .friction import Friction
+from .light_motions import NO_INERTIA_RATIO, SUM_ROUNDING, ContactRows
 from .splitting import split
 
 Array = NDArray[np.float64]
@@ -40,12 +41,12 @@ STICK: str = "stick"
 SLIP: str = "slip"
 # modes in which the normal force is only the base of `Friction`
 LIFTED = {STICK: "lifting, stick", SLIP: "lifting, slip"}
-# Rounding error of a sum of some dozens of terms, relative to the sum of their absolute values.
-SUM_ROUNDING = 64.0 * float(np.finfo(float).eps)
 # Singular values below this, relative to the largest, are zero. Rows are first considered dependent
 # at RANK, as elsewhere; this stricter value is used if they would then contradict each other,
 # because what looks dependent may be a small inertia.
 EXACT_RANK_RATIO = 1e-13
+# A light motion takes part in a combination that causes no motion of contacts if its share is more.
+UNDETERMINED_SHARE = 1e-6
 # A scaled force or acceleration below this, relative to the largest of b, is zero.
 NEGLIGIBLE_RATIO = 1e-12
 # Solutions whose scaled accelerations differ by more, relative to the largest of b, are distinct.
@@ -72,7 +73,7 @@ MODE_READING_RATIOS = (1e-3, 1e-5, 1e-7)
 class Solution(NamedTuple):
     """A solution for k contacts: modes (k,); force and rate (3 k,), the forces f and accelerations
     a; direction (k, 2) of the contacts that slip; loose (3 k, n), a basis of the forces that cause
-    no motion.
+    no motion; light: the accelerations along the motions of little inertia (`light_motions.py`).
     """
 
     modes: tuple[str, ...]
@@ -80,16 +81,23 @@ class Solution(NamedTuple):
     rate: Array
     direction: Array
     loose: Array
+    light: Array = np.zeros(0)
 
 
 def solutions(
-    G: Array, b: Array, friction: Friction, proved: int = MAX_PROVED_SLIPS
+    G: Array,
+    b: Array,
+    friction: Friction,
+    proved: int = MAX_PROVED_SLIPS,
+    rows: ContactRows | None = None,
 ) -> list[Solution]:
     """Return all solutions that differ in their accelerations, those with most sticking contacts
     first.
 
     If more than `proved` contacts may begin to slip, or there are more than
-    MAX_ENUMERATED_CONTACTS, only the first solution that is found is returned.
+    MAX_ENUMERATED_CONTACTS, only the first solution that is found is returned. rows: the exact rows
+    where some motions have little inertia; G and b, in which these have that of the whole
+    mechanism, are then used for sizes and starts.
     """
     found: list[Solution] = []
     k = len(friction.static)
@@ -98,7 +106,7 @@ def solutions(
         np.abs(np.append(b, G[:, ::3] @ friction.base) / np.tile(size, 2)).max(initial=0.0)
     )
     free = int(np.isnan(friction.direction[:, 0]).sum())  # contacts at rest
-    limit = _Limit(G, b, friction, size, scale)
+    limit = _Limit(G, b, rows or ContactRows.plain(G, b), friction, size, scale)
     if free > proved or k > MAX_ENUMERATED_CONTACTS:
         found = list(islice(_search(limit), 1))
     if found or k > MAX_ENUMERATED_CONTACTS:
@@ -138,6 +146,8 @@ def row_sizes(G: Array) -> Array:
 
 def _allowed(friction: Friction, i: int) -> tuple[str, ...]:
     """Return the modes that contact i may have, closed ones first."""
+    if friction.is_joint(i):
+        return (LIFTED[STICK], LIFTED[SLIP])
     smooth = friction.kinetic[i] == 0.0 and friction.static[i] == 0.0
     closed = (SLIP,) if smooth or np.isfinite(friction.direction[i, 0]) else (STICK, SLIP)
     return (
@@ -150,8 +160,7 @@ def forces_to_stay_closed(G: Array, b: Array, friction: Friction) -> Array:
     their cones.
     """
     one = with_directions(
-        G,
-        b,
+        ContactRows.plain(G, b),
         friction,
         [_allowed(friction, i)[0] for i in range(len(friction.static))],
         np.nan_to_num(friction.direction),
@@ -167,8 +176,17 @@ class _Limit:
     and those at rest stick.
     """
 
-    def __init__(self, G: Array, b: Array, friction: Friction, size: Array, scale: float):
-        self.problem = G, b, friction, size, scale
+    def __init__(
+        self,
+        G: Array,
+        b: Array,
+        rows: ContactRows,
+        friction: Friction,
+        size: Array,
+        scale: float,
+    ):
+        self.start = G, b
+        self.problem = rows, friction, size, scale
 
     @cached_property
     def directions(self) -> Array | None:
@@ -176,10 +194,10 @@ class _Limit:
         limit together begin to slip along these. None if the forces are unique, or if all can be
         within their cones.
         """
-        G, b, friction, size, scale = self.problem
+        rows, friction, size, scale = self.problem
         modes = [_allowed(friction, i)[0] for i in range(len(friction.static))]
         d = np.nan_to_num(friction.direction)
-        one = with_directions(G, b, friction, modes, d, size, scale)
+        one = with_directions(rows, friction, modes, d, size, scale)
         if one is None or not one.loose.shape[1]:
             return None
         cones = cones_of(modes, friction, one.force, size, scale)
@@ -193,7 +211,7 @@ def _solve_modes(
     """Yield the solutions of one combination of modes: none or one, or several if directions of
     slip are unknown. starts: initial directions (k, 2), by default found here.
     """
-    G, b, friction, size, scale = limit.problem
+    rows, friction, size, scale = limit.problem
     turning = [
         i
         for i, mode in enumerate(modes)
@@ -207,10 +225,12 @@ def _solve_modes(
         d = np.where(np.isnan(friction.direction), 0.0, friction.direction)
         for i in turning:
             d[i] = start[i]
-        one = with_directions(G, b, friction, modes, d, size, scale)
+        one = with_directions(rows, friction, modes, d, size, scale)
         if one is not None and turning:
-            one = _align_slips(G, b, friction, one, turning, size, scale)
-        if one is None or not _separates(one, turning, size, scale, rounding(G, one.force, b)):
+            one = _align_slips(rows, friction, one, turning, size, scale)
+        if one is None:
+            continue
+        if not _separates(one, turning, size, scale, rows.rounding(one.force, one.light)):
             continue
         if one.loose.shape[1] and not _pushes(one, friction, size, scale):
             shared = _share_by_normals(one)
@@ -227,7 +247,8 @@ def _search(limit: _Limit) -> Iterator[Solution]:
     """Yield solutions: with all contacts closed; then with modes read from approximate forces by
     splitting, as these improve. Each satisfies all inequalities.
     """
-    G, b, friction, size, scale = limit.problem
+    _, friction, size, scale = limit.problem
+    G, b = limit.start
     closed = tuple(_allowed(friction, i)[0] for i in range(len(friction.static)))
     yield from _solve_modes(limit, closed)
     seen = {closed}
@@ -260,14 +281,13 @@ def _read_modes(
         d[i] = along / np.hypot(*along) if along.any() else (1.0, 0.0)
         light = (f[n] - friction.base[i]) * size[n] <= small
         mode = SLIP if slips else STICK
-        off = light and (bare or a[n] > small * size[n])
+        off = friction.is_joint(i) or (light and (bare or a[n] > small * size[n]))
         modes.append(mode if not off else LIFTED[mode] if friction.base[i] > 0.0 else OPEN)
     return modes, d
 
 
 def _align_slips(
-    G: Array,
-    b: Array,
+    problem: ContactRows,
     friction: Friction,
     one: Solution,
     turning: Sequence[int],
@@ -286,21 +306,21 @@ def _align_slips(
         d = one.direction.copy()
         for i, x in angle.items():
             d[i] = np.cos(x), np.sin(x)
-        one = with_directions(G, b, friction, one.modes, d, size, np.inf) or one
+        one = with_directions(problem, friction, one.modes, d, size, np.inf) or one
         left = np.concatenate([one.rate[3 * i + 1 : 3 * i + 3] - speed[i] * d[i] for i in turning])
         rows = np.concatenate([[3 * i + 1, 3 * i + 2] for i in turning])
-        noise = rounding(G, one.force, b)[rows]
+        noise = problem.rounding(one.force, one.light)[rows]
         if ((np.abs(left) - noise) / size[rows]).max() <= NEGLIGIBLE_RATIO * scale:
             return one
         columns = []
         for i in turning:
             across = np.array([-d[i, 1], d[i, 0]])
             n = 3 * i
-            df = np.zeros(len(b))
+            df = np.zeros(len(one.force))
             df[n + 1 : n + 3] = -friction.kinetic[i] * one.force[n] * across
-            turned = _with_closed_rows(G, friction, one, G @ df)
+            turned = _with_closed_rows(problem, friction, one, df)
             turned[n + 1 : n + 3] -= speed[i] * across
-            faster = np.zeros(len(b))
+            faster = np.zeros(len(one.force))
             faster[n + 1 : n + 3] = -d[i]
             columns += [turned[rows], faster[rows]]
         step = np.linalg.lstsq(
@@ -313,15 +333,18 @@ def _align_slips(
     return None
 
 
-def _with_closed_rows(G: Array, friction: Friction, one: Solution, c: Array) -> Array:
-    """Return the accelerations c plus the effect of the forces that keep the rows of all closed
-    contacts at rest.
+def _with_closed_rows(problem: ContactRows, friction: Friction, one: Solution, df: Array) -> Array:
+    """Return the accelerations (3 k,) by the forces df (3 k,) and by those that keep the rows of
+    all closed contacts at rest.
     """
-    columns, rows = _closed_columns(G, friction, one.modes, one.direction)
-    if not rows:
-        return c.copy()
-    F = np.array(columns).T
-    return c - G @ F @ np.linalg.lstsq(G[rows] @ F, c[rows], rcond=RANK)[0]
+    columns, rows = _closed_columns(problem, friction, one.modes, one.direction)
+    acting = problem.at(np.zeros(len(df))).under(df)
+    if not rows and not len(problem.D):
+        return acting.b
+    F = np.array(columns).T.reshape(len(df), len(rows))
+    right = -np.append(acting.b[rows], acting.g)
+    x = np.asarray(np.linalg.lstsq(problem.matrix(rows, F), right, rcond=RANK)[0], float)
+    return acting.rate(F @ x[: len(rows)], x[len(rows) :])
 
 
 def _all_directions(limit: _Limit, modes: Sequence[str], turning: Sequence[int]) -> Iterator[Array]:
@@ -332,14 +355,14 @@ def _all_directions(limit: _Limit, modes: Sequence[str], turning: Sequence[int])
     over the same. So (a_t x d) / N is a trigonometric polynomial of degree two in the angle of d:
     five samples give its coefficients, and there are at most four roots.
     """
-    G, b, friction, size, _ = limit.problem
+    rows, friction, size, _ = limit.problem
     (i,), k = turning, len(modes)
     angle = 2.0 * np.pi * (np.arange(5) + 0.3) / 5
     values = []
     for x in angle:
         d = np.where(np.isnan(friction.direction), 0.0, friction.direction)
         d[i] = np.cos(x), np.sin(x)
-        one = with_directions(G, b, friction, modes, d, size, np.inf)
+        one = with_directions(rows, friction, modes, d, size, np.inf)
         N = one.force[3 * i] if one is not None else 0.0
         if one is None or N == 0.0:
             yield from _starts(limit, turning)
@@ -358,7 +381,7 @@ def _starts(limit: _Limit, turning: Sequence[int]) -> Iterator[Array]:
     """Yield initial directions of slip: against the friction that almost holds all contacts, first
     for the forces that violate their cones least; along b; and the opposites.
     """
-    G, b, friction, _, _ = limit.problem
+    (G, b), friction = limit.start, limit.problem[1]
     if not turning:
         yield np.zeros((len(friction.static), 2))
         return
@@ -387,8 +410,7 @@ def _along(x: Array) -> Array:
 
 
 def with_directions(
-    G: Array,
-    b: Array,
+    problem: ContactRows,
     friction: Friction,
     modes: Sequence[str],
     d: Array,
@@ -396,51 +418,63 @@ def with_directions(
     scale: float,
 ) -> Solution | None:
     """Return the solution of the equations for these modes and directions of slip d; None if the
-    rows contradict each other, relative to `scale`. Inequalities are not checked.
+    rows contradict each other, relative to `scale`, or do not determine the motion. Inequalities
+    are not checked.
     """
-    k = len(modes)
     fixed = np.zeros(3 * len(modes))
     for i, mode in enumerate(modes):
         n = 3 * i
         fixed[n] = friction.base[i]
         if mode.endswith(SLIP):
             fixed[n + 1 : n + 3] = -friction.kinetic[i] * friction.base[i] * d[i]
-    columns, rows = _closed_columns(G, friction, modes, d)
-    c = b + G @ fixed
+    columns, rows = _closed_columns(problem, friction, modes, d)
+    acting = problem.under(fixed)
+    F = np.array(columns).T.reshape(len(fixed), len(rows))
     if not rows:
-        return Solution(tuple(modes), fixed, c, d, np.zeros((3 * k, 0)))
-    F = np.array(columns).T
-    scaled = 1.0 / size[rows]
-    S = scaled[:, None] * (G[rows] @ F) * scaled
-    U, s, V = np.linalg.svd(S)
-    r = -scaled * c[rows]
+        return _all_open(acting, Solution(tuple(modes), fixed, acting.b, d, F))
+    scaled = 1.0 / np.append(size[rows], problem.light_sizes(rows, size))
+    U, s, V = np.linalg.svd(scaled[:, None] * problem.matrix(rows, F) * scaled)
+    r = -scaled * np.append(acting.b[rows], acting.g)
     found = []
     for cut in (RANK, EXACT_RANK_RATIO):
         rank = int((s > cut * s[0]).sum()) if s[0] > 0.0 else 0
         x = scaled * (V[:rank].T @ ((U[:, :rank].T @ r) / s[:rank]))
-        f = F @ x
-        a = c + G @ f
-        loose = F @ (scaled[:, None] * V[rank:].T)
-        found.append(Solution(tuple(modes), f + fixed, a, d, loose))
-        left = float(((np.abs(a) - rounding(G, f, c))[rows] * scaled).max())
-        if left <= 1e2 * NEGLIGIBLE_RATIO * min(scale, float(np.abs(r).max())):
+        loose = scaled[:, None] * V[rank:].T
+        if np.abs(V[rank:, len(rows) :]).max(initial=0.0) > UNDETERMINED_SHARE:
+            continue
+        f, y = F @ x[: len(rows)], x[len(rows) :]
+        a = acting.rate(f, y)
+        found.append(Solution(tuple(modes), f + fixed, a, d, F @ loose[: len(rows)], y))
+        left = (np.abs(a) - acting.rounding(f, y))[rows] * scaled[: len(rows)]
+        out = np.abs(acting.E.T @ f - acting.D @ y + acting.g)
+        worst = float(np.append(left, out - SUM_ROUNDING * _pushes_along(acting, f, y)).max())
+        if worst <= 1e2 * NEGLIGIBLE_RATIO * min(scale, float(np.abs(r).max())):
             return found[-1]
     # the rows contradict each other, which is allowed while directions are iterated
-    return found[0] if np.isinf(scale) else None
+    return found[0] if np.isinf(scale) and found else None
 
 
-def rounding(G: Array, f: Array, c: Array) -> Array:
-    """Return (3 k,): the rounding error of c + G f, whose terms may be large and cancel, as for a
-    wheel of spokes with a small inertia about its hub.
+def _all_open(acting: ContactRows, one: Solution) -> Solution | None:
+    """Return a solution without closed contacts, with its accelerations along light motions; None
+    where these have no inertia at all.
     """
-    return SUM_ROUNDING * (np.abs(G) @ np.abs(f) + np.abs(c))
+    if np.linalg.eigvalsh(acting.D).min(initial=1.0) <= 0.5 * NO_INERTIA_RATIO:
+        return None
+    y = np.asarray(np.linalg.solve(acting.D, acting.g), float)
+    return one._replace(rate=acting.b + acting.E @ y, light=y)
+
+
+def _pushes_along(acting: ContactRows, f: Array, y: Array) -> Array:
+    """Return (n,): the sum of the magnitudes of the forces along the light motions."""
+    return np.abs(acting.E.T) @ np.abs(f) + np.abs(acting.D) @ np.abs(y) + np.abs(acting.g)
 
 
 def _closed_columns(
-    G: Array, friction: Friction, modes: Sequence[str], d: Array
+    problem: ContactRows, friction: Friction, modes: Sequence[str], d: Array
 ) -> tuple[list[Array], list[int]]:
     """Return the directions (3 k,) of the unknown forces, and the rows in which nothing moves."""
     k, columns, rows = len(modes), [], []
+    mobility = problem.mobility
     for i, mode in enumerate(modes):
         n = 3 * i
         if mode == SLIP:
@@ -450,7 +484,7 @@ def _closed_columns(
             own = [
                 j
                 for j in range(n if mode == STICK else n + 1, n + 3)
-                if G[j, j] > FIXED_TANGENT_RATIO * G[n, n]
+                if mobility[j] > FIXED_TANGENT_RATIO * mobility[n]
             ]
             columns += [_unit(k, j) for j in own]
             rows += own

@@ -4,7 +4,11 @@ kind.
     u = free + W P,      W = J M^-1 J'        speeds and impulses (m,) of the rows
 
 Contacts with friction come first, with three rows each (normal, two tangents), then those with one
-row: frictionless contacts and stops of joints.
+row: frictionless contacts and stops of joints, and last the boxed rows, the dry friction of joints:
+
+    |P| <= limit,   and where the joint slips P = -limit sign(u)
+
+"Contacts" includes them where all rows are meant.
 """
 
 from __future__ import annotations
@@ -50,6 +54,7 @@ class ContactProblem(NamedTuple):
     beginning, and at the end without contact impulses, m/s. W: see `response`. P (m,), mode (k,):
     the impulses (N s) and modes of the previous step. e (k,): restitution. static, kinetic:
     friction coefficients of contacts with friction. so_far: the certificate so far. h: the step, s.
+    limit: the largest impulses of the boxed rows, N s or N m s.
 
     For n pairs of shapes, whose points are computed by `patches.fill`: pose (n, 32), rotation by
     rows, centre, sizes and bounding radius of both shapes, polyhedra first; before_twist,
@@ -73,6 +78,7 @@ class ContactProblem(NamedTuple):
     before_twist: Any = None
     free_twist: Any = None
     Y: Any = None
+    limit: Any = None
 
 
 class ContactAnswer(NamedTuple):
@@ -96,7 +102,8 @@ class ContactScratch(NamedTuple):
     """Work arrays of the contact solver; k contacts, m rows, `rough` contacts with friction.
 
     Per contact (k,): took, on: whether it is active; target: its smallest normal speed; after: that
-    of the speeds after the step; mu: friction; lift: what has to be lifted.
+    of the speeds after the step; mu: friction, and for a boxed row its limit; lift: what has to be
+    lifted.
 
     Of the active contacts, packed: X (m, width), gap, mode (k,), before, free (m,), and the
     solution impulse, shift (m,), found (k,).
@@ -109,7 +116,8 @@ class ContactScratch(NamedTuple):
     ANDERSON_DEPTH); g (ANDERSON_DEPTH,); best, known (1,).
 
     Of `interior_point`: W, H, L (m, m), the matrix, the scaled one and its factor; scale, b, x, y,
-    r, dx, dy, t (m,); w (rough, 8), scalings; unit (1,).
+    r, dx, dy, t (m,); w (rough, 8), scalings; unit (1,); wall (boxed, 5), of each boxed row the
+    speeds with which its lower and its upper limit push, their changes, and the scaled limit.
 
     Of n pairs of shapes: axes (n, 9); points (., 4), a gap and a place each; corner (., 3),
     reference and incident (., 3), the corners of one polyhedron and of two faces; hulls, constants.
@@ -158,6 +166,7 @@ class ContactScratch(NamedTuple):
     t: Any
     w: Any
     unit: Any
+    wall: Any
     axes: Any
     points: Any
     corner: Any
@@ -174,9 +183,10 @@ def scratch_shapes(
     points: int = 0,
     corners: int = 0,
     sides: int = 0,
+    boxed: int = 0,
 ) -> tuple[tuple[int, ...], ...]:
     """Return the shapes of the arrays of a `ContactScratch`. corners, sides: the largest number of
-    corners of a polyhedron, and of a face.
+    corners of a polyhedron, and of a face. boxed: how many of the smooth rows are boxed.
     """
     k = rough + smooth
     m = 3 * rough + smooth
@@ -220,6 +230,7 @@ def scratch_shapes(
         *((m,),) * 8,
         (r, 8),
         (1,),
+        (max(boxed, 1), 5),
         *pair_shapes(pairs, points, corners, sides),
     )
 

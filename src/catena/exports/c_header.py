@@ -59,6 +59,7 @@ def header(plant: Plant) -> str:
                 ("ddx", "dy"),
                 "how x' and y change with t, x, u, p",
             ),
+            *_sticking(plant),
             template("integrator.h", plant),
             "#endif\n",
         ]
@@ -117,10 +118,32 @@ def _sizes(plant: Plant) -> str:
     n = plant.name
     counts = {"NX": plant.states, "NU": plant.inputs, "NY": plant.outputs, "NP": plant.parameters}
     sizes = ", ".join(f"{n}_{letter} = {len(some)}" for letter, some in counts.items())
+    k = len(plant.sticking.speeds) if plant.sticking else 0
     return (
         f"enum {{ {sizes}, {n}_PROJECTS = {int(plant.project is not None)}, {n}_NS ="
-        f" {len(plant.switches)} }};\n"
+        f" {len(plant.switches)}, {n}_NK = {k}, {n}_NM = {4 * k}, {n}_NG = {3 * k} }};\n"
     )
+
+
+def _sticking(plant: Plant) -> list[str]:
+    """Return the C functions of dry friction that sticks, where the plant has some."""
+    f, n = plant.sticking, plant.name
+    if f is None:
+        return []
+    return [
+        f"\n#define {n}_STICKS 1",
+        f"static const int {n}_speeds[] = {{{', '.join(map(str, f.speeds))}}};",
+        _function(
+            f"{n}_guards", f.guards, GIVEN, ("z",), "a mode ends where one of z falls below zero"
+        ),
+        _function(
+            f"{n}_response",
+            f.response,
+            GIVEN,
+            ("r",),
+            "W and a of the joints with friction, inertia, limit, f' M^-1 f, v' M v",
+        ),
+    ]
 
 
 def _array(name: str, values: Sequence[float]) -> str:

@@ -22,10 +22,11 @@ from numpy.typing import ArrayLike
 
 from ..errors import CompileError
 from ..machine import Machine, compile, identifier, speeds_of
-from ..model import Mechanism, coordinate_units, parameter_units, speed_units
+from ..model import Mechanism, coordinate_units, parameter_units, rough_joints, speed_units
 from ..simulation.planning import checks
 from ..simulation.scenario import Scenario
 from ..simulation.system import System
+from .sticking import Sticking, sticking, sticking_system
 
 VERSION = version("catena")
 
@@ -47,7 +48,8 @@ class Plant:
     """A mechanism as a first-order system; see the head of this file.
 
     Tapes take (t, x, u, p); `project` returns x, and is None where x has no constraints. switches:
-    times (s), increasing, at which f jumps, and which no step of an integrator may cross.
+    times (s), increasing, at which f jumps, and which no step of an integrator may cross. sticking:
+    the dry friction of joints where it sticks; u then ends with its modes.
     """
 
     mechanism: Mechanism
@@ -61,6 +63,7 @@ class Plant:
     project: ca.Function | None
     until: float = 1.0
     switches: tuple[float, ...] = ()
+    sticking: Sticking | None = None
 
     @cached_property
     def tangent(self) -> ca.Function:
@@ -105,15 +108,21 @@ def plant(
     q, v: its start, as for `simulate`. parameters: values in place of the mechanism's. motors: the
     joints, coordinates or speeds with a force as input, by default all. until: the default duration
     (s) for importing tools. stabilise: how loops stay closed, as for `simulate`; "baumgarte" is
-    part of f, for tools that cannot project. switching: whether loads may switch at times.
-    friction: "smooth" replaces dry friction of joints by a smooth function of the speed, as for
-    `simulate`. Raises CompileError for contacts, without `switching` for such loads, and without
-    friction="smooth" for dry friction: they need events.
+    part of f, for tools that cannot project. switching: whether the export holds events: loads that
+    switch at times, and dry friction of joints that sticks. friction: "smooth" replaces dry
+    friction of joints by a smooth function of the speed, as for `simulate`. Raises CompileError for
+    contacts, without `switching` for such loads, and for dry friction that is neither smoothed nor
+    can stick.
     """
     machine = mechanism if isinstance(mechanism, Machine) else compile(mechanism)
     m = machine.mechanism
     refuse(m, switching, friction)
-    s = System(m, "recursive", snap=machine.snap, stabilise=stabilise)
+    sticks = friction != "smooth" and bool(rough_joints(m))
+    s = (
+        sticking_system(machine, stabilise)
+        if sticks
+        else System(m, "recursive", snap=machine.snap, stabilise=stabilise)
+    )
     driven = (
         list(range(s.nv)) if motors is None else [k for name in motors for k in speeds_of(m, name)]
     )
@@ -121,11 +130,12 @@ def plant(
     tau = ca.SX.zeros(s.nv)
     for i, k in enumerate(driven):
         tau[k] += u[i]
-    here = [s.t, s.x, u, s.p]
-    inside = [s.t, ca.vertcat(s.x, 0), tau, s.p]
+    modes = s.holding.symbols
+    here = [s.t, s.x, ca.vertcat(u, modes), s.p]
+    inside = [s.t, ca.vertcat(s.x, 0), ca.vertcat(tau, modes), s.p]
     names, g = _observed(s)
     settled = None if s.settle is None else _function("project", here, s.settle(*inside)[: s.nx])
-    x, p = _start(machine, q, v, parameters, settled, len(driven))
+    x, p = _start(machine, q, v, parameters, settled, here[2].numel())
     units = parameter_units(m)
     return Plant(
         m,
@@ -142,6 +152,7 @@ def plant(
         settled,
         until,
         tuple(sorted({float(t) for load in m.loads for t in load.holding("times")})),
+        sticking(s, here, inside) if sticks else None,
     )
 
 
@@ -161,7 +172,7 @@ def plant_of_scenario(
     found = [
         f"{word} = {options[word]!r}"
         for word, refused in (("limits", "stop"), ("friction", "stick"))
-        if options.get(word) == refused
+        if options.get(word) == refused and not (word == "friction" and switching)
     ]
     found += [f"event {e.name or type(e).__name__!r}" for e in options.get("events", ())]
     if options.get("motion"):
@@ -186,11 +197,11 @@ def plant_of_scenario(
 
 
 def refuse(m: Mechanism, switching: bool = False, friction: str | None = None) -> None:
-    """Raise CompileError with the names of all contacts, of joints with dry friction that is not
-    smoothed and, without `switching`, of loads that switch.
+    """Raise CompileError with the names of all contacts, of joints with dry friction that is
+    neither smoothed nor can stick and, without `switching`, of loads that switch.
     """
-    if friction != "smooth":
-        _refuse_dry_friction(m)
+    if friction != "smooth" and (m.constrained or not switching):
+        _refuse_dry_friction(m, switching)
     found = [f"contact {c.name!r}" for c in m.contacts]
     found += [
         f"load {getattr(x, 'name', '') or type(x).__name__!r}, which switches at instants (an FMU"
@@ -207,13 +218,19 @@ def refuse(m: Mechanism, switching: bool = False, friction: str | None = None) -
         )
 
 
-def _refuse_dry_friction(m: Mechanism) -> None:
+def _refuse_dry_friction(m: Mechanism, switching: bool) -> None:
     """Raise CompileError with the names of the joints that have dry friction."""
-    rough = [j.name for j in m.ordered if any(x != 0.0 for x in j.friction)]
+    rough = rough_joints(m)
     if rough:
+        why = (
+            "an FMU holds that only for trees of joints, and this mechanism has loops or other"
+            " constraints"
+            if switching
+            else "this export is a smooth system that holds no events (an FMU does)"
+        )
         raise CompileError(
             f"mechanism {m.name!r}: dry friction of {', '.join(map(repr, rough))} sticks and slips"
-            " in a run, and an export is a smooth system that holds no events. Say friction ="
+            f" in a run, and {why}. Say friction ="
             ' "smooth" (in the [scenario] of the file, or --friction smooth) to replace it by a'
             " steep function of the speed, under which joints creep"
         )

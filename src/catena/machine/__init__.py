@@ -69,6 +69,6 @@ if TYPE_CHECKING:
     from .reactions import undetermined as undetermined_reactions
     from .router import LANES_UP_TO
     from .state_check import called
-    from .terms import Terms, accelerated, name_of, terms
+    from .terms import Terms, accelerated, name_of, terms, torn_row
 
 __getattr__, __dir__ = door(__name__)

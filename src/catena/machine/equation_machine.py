@@ -42,6 +42,7 @@ class EquationMachine(Machine):
         return _again, (
             self.mechanism,
             self.equations.formulation,
+            self.equations.options,
             self.threads,
             self.snap,
             self.life,
@@ -60,5 +61,13 @@ def _trace(f: ca.Function, s: Tracer) -> ca.SX:
     return ca.densify(f(s.t if m.loads or m.row_records else ca.SX(0), s.q, s.v, tau, s.p))
 
 
-def _again(mechanism: Mechanism, by: str, threads: int, snap: float, life: str) -> EquationMachine:
-    return EquationMachine(derive(mechanism, by), threads=threads, snap=snap, life=life)
+def _again(
+    mechanism: Mechanism,
+    by: str,
+    options: dict[str, Any],
+    threads: int,
+    snap: float,
+    life: str,
+) -> EquationMachine:
+    equations = derive(mechanism, by, **options)
+    return EquationMachine(equations, threads=threads, snap=snap, life=life)

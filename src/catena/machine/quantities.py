@@ -18,7 +18,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from ..compiler import AFTER, BEFORE, ENERGY, Tracer, derivatives, loss_forces, regressor
+from ..compiler import (
+    AFTER,
+    BEFORE,
+    ENERGY,
+    Tracer,
+    derivatives,
+    frame_dynamics,
+    loss_forces,
+    regressor,
+)
 from ..errors import StateError, UnknownNameError
 from ..kernels import Layout
 from ..registry import Registry
@@ -292,6 +301,24 @@ for _quantity in (
         generic.framed("frame_acceleration"),
         frame=True,
         axes=True,
+    ),
+    Quantity(
+        "operational_space",
+        QV,
+        (
+            Output("response", "Lambda^-1 = J M^-1 J', the frame's acceleration per force", (6, 6)),
+            Output("omega", "M^-1 J', the accelerations per force on the frame", ("nv", 6)),
+            Output("acceleration", "of the frame at tau = 0, angular first", (6,)),
+            Output("J", "the Jacobian", (6, "nv")),
+        ),
+        "The dynamics seen at a frame; M^-1 obeys loops and speed rows.",
+        frame_dynamics,
+        frame=True,
+        axes=True,
+        time=True,
+        moving=True,
+        on_rows=True,
+        method="none",
     ),
     Quantity(
         "reactions",

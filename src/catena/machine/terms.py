@@ -21,6 +21,8 @@ Array = np.ndarray
 # An eigenvalue of the mass matrix, scaled to a unit diagonal, is zero below this, relative to the
 # largest: it is rounding.
 SINGULAR_EIGENVALUE_RATIO = 1e-13
+# Rounding of accelerations that cancel, relative to those by the forces that act.
+ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -81,3 +83,22 @@ def name_of(machine: Machine, residual: Array) -> tuple[str, float]:
     """Return the name of the speed with the largest residual, and the residual."""
     k = int(np.abs(residual).argmax())
     return machine.speed_names[k], float(residual[k])
+
+
+def torn_row(machine: Machine, t: Terms, a: Array, ratio: float) -> int | None:
+    """Return the row that the accelerations a (nv,) open most; None where they open none.
+
+        |A a - gamma| <= ratio (|A| |a| + |gamma|) + ROUNDING |A| |M^-1 b|
+
+    b: all forces but those of motors, whose accelerations rounding is relative to. Rows are
+    measured by the lengths of their loops, so that neither units nor slow motions decide.
+    """
+    if not len(t.A):
+        return None
+    by = metric(machine, acting=False)
+    left = by.relative(np.abs(t.A @ a - t.rows.gamma), t.A)
+    terms = by.relative(np.abs(t.A) @ np.abs(a) + np.abs(t.rows.gamma), t.A)
+    forced = np.abs(np.linalg.lstsq(t.M, t.b, rcond=None)[0])
+    rounding = ROUNDING * by.relative(np.abs(t.A) @ forced, t.A)
+    worst = int(left.argmax())
+    return worst if left[worst] > ratio * terms.max() + rounding.max() else None

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from .expression_functions import FUNCTIONS, apply
     from .expression_syntax import MAX_LENGTH, fit_name, names_in, shown
     from .expressions import evaluate, parse, write
-    from .followers import per_speed
+    from .followers import per_speed, rough_joints
     from .freedom_units import MEASURES, coordinate_units, slides, speed_units
     from .impact_laws import IMPACT_LAWS
     from .joint_kinds import CATALOGUE, JointKind

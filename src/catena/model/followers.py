@@ -34,3 +34,8 @@ def per_speed(m: Mechanism, name: str) -> list[Scalar]:
                 j.mimic.multiplier
             )
     return [x for own in found.values() for x in own]
+
+
+def rough_joints(m: Mechanism) -> list[str]:
+    """Return the names of the joints with dry friction."""
+    return [j.name for j in m.ordered if any(x != 0.0 for x in j.friction)]

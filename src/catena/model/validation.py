@@ -260,5 +260,7 @@ def _weightless(m: Mechanism) -> Iterator[str]:
             what = "no mass" if j.child in inert else "no mass and no inertia"
             yield (
                 f"joint {j.name!r} moves body {j.child!r} and what it carries, which have {what}; "
-                "give them mass and inertia, or the joint a rotor inertia (armature), or fix it"
+                "kinematics and prescribed motion need none; for motion from forces give them mass"
+                " and inertia, or the joint a rotor inertia (armature), unless loops or contacts"
+                " determine it"
             )

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..machine import Machine
+from ..model import rough_joints
 from ..results import Result
 from ..simulation import simulate
 
@@ -49,6 +50,11 @@ class Optimum:
         The time that Ipopt took.
     evaluation : float
         The part of it (s) in which Ipopt waited for its functions.
+    smoothed : tuple of str
+        The joints whose dry friction the solver and `result` smooth about zero speed.
+    sticking_difference : float
+        The largest difference between the solver and a simulation of the same forces in which dry
+        friction sticks, relative as `difference`; zero without dry friction.
     """
 
     t: Array
@@ -63,6 +69,8 @@ class Optimum:
     iterations: int
     seconds: float
     evaluation: float
+    smoothed: tuple[str, ...] = ()
+    sticking_difference: float = 0.0
 
     def __str__(self) -> str:
         found = "".join(f", {name} = {x:.6g}" for name, x in self.parameters.items())
@@ -71,7 +79,17 @@ class Optimum:
             f"cost {self.cost:.6g}{found}; {self.t[-1]:.6g} s in {len(self.forces)} intervals;"
             f" {self.iterations} iterations, {self.seconds:.3g} s\nforward simulation at a"
             f" tolerance of {CHECK_TOLERANCE:g} differs by {self.difference:.2g} (relative), most"
-            f" in {name!r} at t = {at:.4g} s"
+            f" in {name!r} at t = {at:.4g} s{self._about_friction}"
+        )
+
+    @property
+    def _about_friction(self) -> str:
+        """A sentence about friction that is smoothed; empty without any."""
+        if not self.smoothed:
+            return ""
+        return (
+            f"\ndry friction of {', '.join(map(repr, self.smoothed))} is smoothed about zero speed;"
+            f" a simulation in which it sticks differs by {self.sticking_difference:.2g} (relative)"
         )
 
 
@@ -90,25 +108,25 @@ def check_by_simulation(
 
     facts: further fields of `Optimum`.
     """
-    result = simulate(
-        machine,
-        q=q[0],
-        v=v[0],
-        until=float(t[-1]),
-        forces=forces,
-        output=np.linspace(t[0], t[-1], ROWS_PER_INTERVAL * len(forces) + 1),
-        tolerance=CHECK_TOLERANCE,
-        limits="ignore",
-        friction="smooth",
-        parameters={**(given or {}), **unknown} or None,
-    )
+
+    def run(friction: str) -> Result:
+        return simulate(
+            machine,
+            q=q[0],
+            v=v[0],
+            until=float(t[-1]),
+            forces=forces,
+            output=np.linspace(t[0], t[-1], ROWS_PER_INTERVAL * len(forces) + 1),
+            tolerance=CHECK_TOLERANCE,
+            limits="ignore",
+            friction=friction,
+            parameters={**(given or {}), **unknown} or None,
+        )
+
+    result = run("smooth")
+    rough = tuple(rough_joints(machine.mechanism))
     names = [f"q.{n}" for n in machine.coordinate_names] + [f"v.{n}" for n in machine.speed_names]
-    far = np.hstack(
-        [
-            np.abs(np.asarray(result.q)[::ROWS_PER_INTERVAL] - q) / max(1.0, np.abs(q).max()),
-            np.abs(np.asarray(result.v)[::ROWS_PER_INTERVAL] - v) / max(1.0, np.abs(v).max()),
-        ]
-    )
+    far = _differences(result, q, v)
     row, column = np.unravel_index(int(far.argmax()), far.shape)
     return Optimum(
         t,
@@ -119,5 +137,19 @@ def check_by_simulation(
         result=result,
         difference=float(far.max()),
         worst=(names[int(column)], float(t[int(row)])),
+        smoothed=rough,
+        sticking_difference=float(_differences(run("stick"), q, v).max()) if rough else 0.0,
         **facts,
+    )
+
+
+def _differences(result: Result, q: Array, v: Array) -> Array:
+    """Return (N + 1, nq + nv): the differences of a simulation from the solver's states, relative
+    to the largest coordinate or speed, or to 1.
+    """
+    return np.hstack(
+        [
+            np.abs(np.asarray(result.q)[::ROWS_PER_INTERVAL] - q) / max(1.0, np.abs(q).max()),
+            np.abs(np.asarray(result.v)[::ROWS_PER_INTERVAL] - v) / max(1.0, np.abs(v).max()),
+        ]
     )

@@ -156,7 +156,7 @@ def certificate(s: Subject) -> Iterator[Block]:
         f"The largest relative differences from the middle answer at {found.states} random states."
         f" {'The formulations agree.' if found.passed else 'They do NOT agree: ' + ', '.join(found.failed) + '.'}"  # noqa: E501
         f" Mass matrix: asymmetry {found.asymmetry:.1e}, smallest eigenvalue"
-        f" {found.smallest_pivot:.3g}.",
+        f" {found.smallest_eigenvalue:.3g}.",
         not found.passed,
     )
     yield Cells(

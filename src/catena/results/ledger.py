@@ -168,7 +168,9 @@ class ContactLedger:
     angle: between friction and the direction opposite to slip, rad. gain: the most energy that
     contacts have added, relative to the energy that came and went. dissipated: in impacts, J. law:
     of impact. impacts, accumulations, changes: the number of impacts, of accumulations of impacts,
-    and of changes of mode. remark: on motions that are not unique.
+    and of changes of mode. remark: on motions that are not unique. margin: where rigid bodies do
+    not determine the forces, how far the most admissible ones were inside their cones at the events
+    of the run, the least; relative to each contact's force; None where all forces were determined.
 
     stepped: whether by time stepping; then dissipated counts all contacts, and the numbers are
     those of the worst run over all its steps. residual: the largest of the solver, relative to the
@@ -187,6 +189,7 @@ class ContactLedger:
     accumulations: int = 0
     changes: int = 0
     remark: str = ""
+    margin: float | None = None
     residual: float = 0.0
     asked: float = 0.0
     unconverged: int = 0
@@ -209,7 +212,9 @@ class ContactLedger:
             name: getattr(self, name) + getattr(other, name)
             for name in ("dissipated", "impacts", "accumulations", "changes", "unconverged")
         }
-        return replace(self, remark=self.remark or other.remark, **worst, **sums)
+        margins = [x.margin for x in (self, other) if x.margin is not None]
+        margin = min(margins, default=None)
+        return replace(self, remark=self.remark or other.remark, margin=margin, **worst, **sums)
 
     def of_rows(self, seen: Extremes) -> ContactLedger:
         """Return the contact ledger with the extremes of the rows."""
@@ -262,6 +267,17 @@ class ContactLedger:
                     )
                 ]
                 if self.stepped
+                else []
+            ),
+            *(
+                [
+                    (
+                        "shared forces",
+                        f"inside their cones by at least {self.margin:.2g} where rigid bodies do"
+                        " not determine them",
+                    )
+                ]
+                if self.margin is not None
                 else []
             ),
             *([("contact remark", self.remark)] if self.remark else []),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ..doors import door
 
 if TYPE_CHECKING:
-    from .running_page import page
+    from .running_page import page, smoothed_friction
     from .server import run
     from .studio import studio
     from .view import viewer

@@ -25,7 +25,14 @@ from ..compiler import PAGE, Tape, module, read
 from ..errors import CatenaError
 from ..formats import files
 from ..machine import Machine, compile
-from ..model import Mechanism, coordinate_units, parameter_units, speed_units
+from ..model import (
+    SMOOTH,
+    Mechanism,
+    coordinate_units,
+    parameter_units,
+    rough_joints,
+    speed_units,
+)
 from ..model.flexible import discretise
 from ..results import film
 from ..results.scene import wire
@@ -117,6 +124,9 @@ def page(
 ) -> Path:
     """Write one HTML file in which the mechanism runs, without a server and without a network.
 
+    Equal steps locate no events: dry friction of joints is smoothed about zero speed, where a run
+    lets it stick, and the page names these joints.
+
     Parameters
     ----------
     mechanism : Mechanism
@@ -172,7 +182,7 @@ def page(
         "triangles": wire.packed(triangles),
         "slopes": slopes,
         "step": step,
-        "notes": [*left_out, *notes],
+        "notes": [*left_out, *smoothed_friction(m), *notes],
     }
     made_program = program(m, motion)
     data |= _program(made_program) | _state(
@@ -198,6 +208,19 @@ def _without_contacts(m: Mechanism, contact: str) -> list[str]:
             " catena animate --out FILE.html"
         )
     return ["Its contacts are left out: bodies go through each other."]
+
+
+def smoothed_friction(m: Mechanism) -> list[str]:
+    """Return the note about joints whose dry friction a page smooths; empty without any."""
+    rough = ", ".join(map(repr, rough_joints(m)))
+    return (
+        [
+            f"Dry friction of {rough} is smoothed about zero speed (over {SMOOTH:g} rad/s or m/s):"
+            " here these joints creep where friction holds them in a run, and the numbers differ."
+        ]
+        if rough
+        else []
+    )
 
 
 def _program(made: Program) -> dict[str, Any]:

@@ -44,7 +44,7 @@ def forget(s, m, zero):
 
 
 @kernel
-def follow(p, a, s, rough, smooth, width, busy, sweep):
+def follow(p, a, s, rough, smooth, width, busy, sweep, boxed):
     """Extrapolate the impulses after a sweep to where it would have changed least. s.P: the
     impulses before the sweep.
     """
@@ -63,7 +63,7 @@ def follow(p, a, s, rough, smooth, width, busy, sweep):
         s.last[r], s.lastf[r] = a.P[r], s.f[r]
     s.known[0] = 1.0 + zero
     _least(s, slot, m, zero)
-    _within(a, s, rough, smooth, _ahead(a, s, rough, smooth, busy))
+    _within(a, s, rough, smooth, _ahead(a, s, rough, smooth, busy), boxed)
     if any_lane(back > 0.5):
         _return(a, s, m, back, zero)
     # in all lanes, because recomputed speeds differ in their last digits
@@ -137,9 +137,12 @@ def _ahead(a, s, rough, smooth, busy):
 
 
 @kernel
-def _within(a, s, rough, smooth, busy):
-    """Replace the impulses of busy lanes by those of s.t, projected onto their cones."""
-    for i in range(rough + smooth):
+def _within(a, s, rough, smooth, busy, boxed):
+    """Replace the impulses of busy lanes by those of s.t, projected onto their cones and limits."""
+    for i in range(rough + smooth - boxed, rough + smooth):
+        n = normal(i, rough)
+        a.P[n] = select(busy > 0.5, max(min(s.t[n], s.mu[i]), -s.mu[i]), a.P[n])
+    for i in range(rough + smooth - boxed):
         n, on = normal(i, rough), busy > 0.5
         P = max(s.t[n], 0.0 * busy)
         a.P[n] = select(on, P, a.P[n])

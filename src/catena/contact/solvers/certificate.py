@@ -26,7 +26,7 @@ COMPARED_SLIP_RATIO = 1e-6
 
 
 @kernel
-def certify(p, a, s, rough, smooth, width, fastest, tolerance, left_elsewhere):
+def certify(p, a, s, rough, smooth, width, fastest, tolerance, left_elsewhere, boxed):
     """Compute the modes, the work of the contacts, and the certificate including this step.
     left_elsewhere: changes of mode of contacts that are not active.
     """
@@ -40,7 +40,15 @@ def certify(p, a, s, rough, smooth, width, fastest, tolerance, left_elsewhere):
     across = zero
     impacts = zero
     changes = left_elsewhere
-    for i in range(rough + smooth):
+    for i in range(rough + smooth - boxed, rough + smooth):
+        n = normal(i, rough)
+        P, u = a.P[n], s.u[n]
+        work = work + 0.5 * P * (u + p.before[n])
+        left = max(left, limit_miss(P, u, s.mu[i], s.own[i, 0]))
+        mode = select(abs(P) >= SLIP_CONE_RATIO * s.mu[i], 1.0 + zero, 2.0 + zero)
+        changes = changes + select(mode == p.mode[i], zero, 1.0 + zero)
+        a.mode[i] = mode
+    for i in range(rough + smooth - boxed):
         n = normal(i, rough)
         P, mode = a.P[n], zero
         if any_lane(s.on[i] > 0.5):
@@ -97,11 +105,14 @@ def certify(p, a, s, rough, smooth, width, fastest, tolerance, left_elsewhere):
 
 
 @kernel
-def misses(p, P, s, rough, smooth):
+def misses(p, P, s, rough, smooth, boxed):
     """Return the largest residual of the contact laws with impulses P, m/s."""
     speeds(p, P, s, rough, smooth, 0)
     left = 0.0 * p.h[0]
-    for i in range(rough + smooth):
+    for i in range(rough + smooth - boxed, rough + smooth):
+        n = normal(i, rough)
+        left = max(left, limit_miss(P[n], s.u[n], s.mu[i], s.own[i, 0]))
+    for i in range(rough + smooth - boxed):
         if any_lane(s.on[i] > 0.5):
             n = normal(i, rough)
             left = max(left, s.on[i] * abs(min(s.own[i, 0] * P[n], s.u[n] - s.target[i])))
@@ -128,11 +139,20 @@ def friction_miss(x, y, ux, uy, reach, step):
 
 
 @kernel
-def lift(p, a, s, rough, smooth, width, fastest):
+def limit_miss(P, u, limit, own):
+    """Return the residual (m/s) of an impulse P between -limit and limit for the speed u: the
+    distance to its projection onto the limits after the step that would stop it.
+    """
+    step = 1.0 / (own + TINY)
+    return abs(max(min(P - step * u, limit), -limit) - P) * own
+
+
+@kernel
+def lift(p, a, s, rough, smooth, width, fastest, boxed):
     """Compute the shift along the normals that separates what would penetrate at the end of the
     step, and record the remaining depth. s.u: the speeds with which positions move in the step.
     """
-    k = rough + smooth
+    k = rough + smooth - boxed
     h = p.h[0]
     worst = 0.0 * fastest
     depth = p.so_far[3]
@@ -174,5 +194,5 @@ def _raise(p, a, s, i, rough, smooth, width, deep):
     if width > 0:
         push(p, s, rough, smooth, n, more, width)
     else:
-        for j in range(rough + smooth):
+        for j in range(rough + smooth):  # what a boxed row has here is not used
             s.lift[j] = s.lift[j] - p.W[n, normal(j, rough)] * more

@@ -6,7 +6,8 @@
             and where it slips P_t = -mu P_n u_t/|u_t|
 
 Contacts with friction come first, with three rows each (normal, two tangents), then those with one
-row: frictionless contacts and stops of joints. One contact is solved at a time, the impulses of the
+row: frictionless contacts and stops of joints, and last the dry friction of joints, whose impulse
+lies between two limits. One contact is solved at a time, the impulses of the
 others fixed: it opens, sticks (its 3 x 3 block is solved) or slips (its direction is iterated, with
 the normal impulse on the cone), so that cones are satisfied to rounding and the residual is only
 the coupling; slowly converging sweeps are accelerated (`anderson`). Each lane stops when it has
@@ -41,6 +42,7 @@ from ..problem import (
 )
 from ..response import own_blocks, push, push3, speed, speeds, speeds3, whole_matrix
 from ..selection import pack, selected, unpack
+from .active_set import active_set_step
 from .anderson import FIRST_ACCELERATED_SWEEP, follow, forget
 from .certificate import certify, lift
 from .interior_point import interior
@@ -56,6 +58,11 @@ CLOSED_GAP_RATIO = 1e-3
 CONVERGED_SHARE = 0.1
 # After 64, 128, ... sweeps, where sweep & mask equals the mask, all contacts are solved together.
 INTERIOR_POINT_SWEEP_MASK = 63
+# With boxed rows, after 4, 8, ... sweeps, where sweep & mask equals the mask, all rows are solved
+# for fixed modes.
+ACTIVE_SET_SWEEP_MASK = 3
+# Sweeps with boxed rows before the first that is accelerated.
+ACTIVE_SET_SWEEPS = 16
 # Added to the diagonal of a contact's block, relative to its mobility, so that it is invertible
 # where the contact cannot move.
 BLOCK_REGULARISATION = 1e-12
@@ -63,48 +70,53 @@ BLOCK_REGULARISATION = 1e-12
 
 @kernel
 def solve_contacts(
-    p, a, s, rough, smooth, width, iterations, tolerance, groups=(), pairs=0, points=0
+    p, a, s, rough, smooth, width, iterations, tolerance, groups=(), pairs=0, points=0, boxed=0
 ):
     """Compute the impulses of one step into a.
 
     rough, smooth: the number of contacts with three rows and with one. tolerance: of the residual,
     relative to the fastest speed. width: see `response`. groups, pairs, points: the groups of pairs
     of shapes, and the numbers of pairs and points (`patches`); their points are the last contacts
-    with friction. If there are many contacts, the active ones are packed first.
+    with friction. boxed: how many of the contacts with one row are boxed rows; they are the last.
+    If there are many contacts, the active ones are packed first.
     """
-    fastest = _fastest(p, rough - points, rough, smooth)
+    fastest = _fastest(p, rough - points, rough, smooth - boxed)
     if points > 0:
         fastest = fill(p, s, rough, groups, pairs, points, fastest)
-    _targets(p, a, s, rough, smooth, fastest)
+    _targets(p, a, s, rough, smooth - boxed, fastest)
+    pace = _limits(p, a, s, rough, smooth, boxed, fastest)
     if rough + smooth > MAX_UNPACKED_CONTACTS or points > 0:
         few, alone, left = pack(p, a, s, rough, smooth, width, points)
         problem, answer = selected(p, a, s)
-        _solve(problem, answer, s, few, alone, width, iterations, tolerance, fastest, left)
+        _solve(
+            problem, answer, s, few, alone, width, iterations, tolerance, fastest, left, boxed, pace
+        )
         unpack(a, s, rough, smooth, few)
         if points > 0:
             sum_up(p, a, s, rough, pairs, points)
     else:
-        _solve(p, a, s, rough, smooth, width, iterations, tolerance, fastest, 0.0 * fastest)
+        none = 0.0 * fastest
+        _solve(p, a, s, rough, smooth, width, iterations, tolerance, fastest, none, boxed, pace)
 
 
 @kernel
-def _solve(p, a, s, rough, smooth, width, iterations, tolerance, fastest, left):
+def _solve(p, a, s, rough, smooth, width, iterations, tolerance, fastest, left, boxed, pace):
     """Run the sweeps, and compute the shift and the certificate. left: changes of mode of contacts
-    that are not active.
+    that are not active. pace: the fastest speed, boxed rows included.
     """
     own_blocks(p, s, rough, smooth, width)
     for i in range(rough):
         _block(s.own, s.block, i)
-    busy = select(fastest > 0.0, 1.0 + 0.0 * fastest, 0.0 * fastest)
-    _sweep(p, a, s, rough, smooth, width, iterations, tolerance, fastest, busy)
+    busy = select(pace > 0.0, 1.0 + 0.0 * fastest, 0.0 * fastest)
+    _sweep(p, a, s, rough, smooth, width, iterations, tolerance, pace, busy, boxed)
     speeds(p, a.P, s, rough, smooth, width)
-    lift(p, a, s, rough, smooth, width, fastest)
-    lands = _landed(p, a, s, rough, smooth, fastest)
+    lift(p, a, s, rough, smooth, width, fastest, boxed)
+    lands = _landed(p, a, s, rough, smooth - boxed, fastest)
     if any_lane(lands > 0.5):
         _add_way(p, a, rough, smooth, lands)
-        _sweep(p, a, s, rough, smooth, width, iterations, tolerance, fastest, lands)
+        _sweep(p, a, s, rough, smooth, width, iterations, tolerance, pace, lands, boxed)
         _add_way(p, a, rough, smooth, -lands)
-    certify(p, a, s, rough, smooth, width, fastest, tolerance, left)
+    certify(p, a, s, rough, smooth, width, pace, tolerance, left, boxed)
 
 
 @kernel
@@ -134,11 +146,12 @@ def _add_way(p, a, rough, smooth, share):
 
 
 @kernel
-def _sweep(p, a, s, rough, smooth, width, iterations, tolerance, fastest, busy):
+def _sweep(p, a, s, rough, smooth, width, iterations, tolerance, fastest, busy, boxed):
     """Sweep over the contacts, in the busy lanes, until they converge."""
     speeds(p, a.P, s, rough, smooth, width)
+    accelerated = ACTIVE_SET_SWEEPS if boxed > 0 else FIRST_ACCELERATED_SWEEP
     for sweep in range(iterations):
-        if sweep >= FIRST_ACCELERATED_SWEEP:
+        if sweep >= accelerated:
             for r in range(3 * rough + smooth):
                 s.P[r] = a.P[r]
         change = 0.0 * fastest
@@ -146,9 +159,11 @@ def _sweep(p, a, s, rough, smooth, width, iterations, tolerance, fastest, busy):
         for i in range(rough):
             if any_lane(s.on[i] * busy > 0.5):
                 change = max(change, _visit(p, a, s, i, rough, smooth, width, busy, turns))
-        for i in range(rough, rough + smooth):
+        for i in range(rough, rough + smooth - boxed):
             if any_lane(s.on[i] * busy > 0.5):
                 change = max(change, _press(p, a, s, i, rough, smooth, width, busy))
+        for i in range(rough + smooth - boxed, rough + smooth):
+            change = max(change, _rub(p, a, s, i, rough, smooth, width, busy))
         busy = select(change > CONVERGED_SHARE * tolerance * fastest, busy, 0.0 * busy)
         if not any_lane(busy > 0.5):
             break
@@ -156,16 +171,28 @@ def _sweep(p, a, s, rough, smooth, width, iterations, tolerance, fastest, busy):
             sweep & INTERIOR_POINT_SWEEP_MASK == INTERIOR_POINT_SWEEP_MASK
             and 3 * rough + smooth <= MAX_INTERIOR_POINT_ROWS
         ):
-            busy = _together(p, a, s, rough, smooth, width, busy, fastest, tolerance)
+            busy = _together(p, a, s, rough, smooth, width, busy, fastest, tolerance, boxed)
             forget(s, 3 * rough + smooth, 0.0 * busy)
-        elif sweep >= FIRST_ACCELERATED_SWEEP and sweep + 1 < iterations:
-            if sweep == FIRST_ACCELERATED_SWEEP:
+        elif sweep < accelerated:
+            if (
+                boxed > 0
+                and sweep & ACTIVE_SET_SWEEP_MASK == ACTIVE_SET_SWEEP_MASK
+                and 3 * rough + smooth <= MAX_INTERIOR_POINT_ROWS
+            ):
+                if width > 0 and sweep == ACTIVE_SET_SWEEP_MASK:
+                    whole_matrix(p.W, s.W, rough, smooth, width)
+                enough = CONVERGED_SHARE * tolerance * fastest
+                busy = _for_modes(p, a, s, rough, smooth, width, busy, boxed, enough)
+                if not any_lane(busy > 0.5):
+                    break
+        elif sweep + 1 < iterations:
+            if sweep == accelerated:
                 forget(s, 3 * rough + smooth, 0.0 * busy)
-            follow(p, a, s, rough, smooth, width, busy, sweep)
+            follow(p, a, s, rough, smooth, width, busy, sweep, boxed)
 
 
 @kernel
-def _together(p, a, s, rough, smooth, width, busy, fastest, tolerance):
+def _together(p, a, s, rough, smooth, width, busy, fastest, tolerance, boxed):
     """Solve all contacts by the interior-point method, which needs W itself; return the lanes that
     have not converged.
     """
@@ -174,10 +201,27 @@ def _together(p, a, s, rough, smooth, width, busy, fastest, tolerance):
         full = ContactProblem(
             p.gap, p.before, p.free, s.W, p.P, p.mode, p.e, p.static, p.kinetic, p.so_far, p.h
         )
-        busy = interior(full, a, s, rough, smooth, busy, fastest, tolerance)
+        busy = interior(full, a, s, rough, smooth, busy, fastest, tolerance, boxed)
     else:
-        busy = interior(p, a, s, rough, smooth, busy, fastest, tolerance)
+        busy = interior(p, a, s, rough, smooth, busy, fastest, tolerance, boxed)
     speeds(p, a.P, s, rough, smooth, width)
+    return busy
+
+
+@kernel
+def _for_modes(p, a, s, rough, smooth, width, busy, boxed, enough):
+    """Solve all rows together for the present modes, with W itself in s.W where p.W is a factor;
+    return the lanes whose residual is above `enough`, m/s.
+    """
+    if width > 0:
+        full = ContactProblem(
+            p.gap, p.before, p.free, s.W, p.P, p.mode, p.e, p.static, p.kinetic, p.so_far, p.h
+        )
+        busy = active_set_step(full, a, s, rough, smooth, busy, boxed, enough)
+    else:
+        busy = active_set_step(p, a, s, rough, smooth, busy, boxed, enough)
+    if any_lane(busy > 0.5):
+        speeds(p, a.P, s, rough, smooth, width)
     return busy
 
 
@@ -250,6 +294,24 @@ def _targets(p, a, s, rough, smooth, fastest):
         else:
             s.target[i], s.after[i] = 0.0 * fastest, 0.0 * fastest
         a.P[2 * rough + i] = s.on[i] * p.P[2 * rough + i]
+
+
+@kernel
+def _limits(p, a, s, rough, smooth, boxed, fastest):
+    """Set the limits of the boxed rows, which are always active, and start from the impulses of the
+    previous step; return the fastest speed of all rows.
+    """
+    pace = fastest
+    first = rough + smooth - boxed
+    for j in range(boxed):
+        i = first + j
+        r = 2 * rough + i
+        zero = 0.0 * p.h[0]
+        s.on[i], s.target[i], s.after[i], s.lift[i] = 1.0 + zero, zero, zero, zero
+        s.mu[i] = p.limit[j]
+        a.P[r] = max(min(p.P[r], s.mu[i]), -s.mu[i])
+        pace = max(pace, _speed_of(p, r, 1))
+    return pace
 
 
 @kernel
@@ -416,6 +478,19 @@ def _press(p, a, s, i, rough, smooth, width, busy):
     P = a.P[n]
     more = max(P - (speed(p, s, n, width) - s.target[i]) / own, 0.0 * P) - P
     more = select(s.on[i] * busy > 0.5, more, 0.0 * P)
+    a.P[n] = P + more
+    push(p, s, rough, smooth, n, more, width)
+    return own * abs(more)
+
+
+@kernel
+def _rub(p, a, s, i, rough, smooth, width, busy):
+    """Solve one boxed row, the others fixed; return the change of its speed."""
+    n = 2 * rough + i
+    own = s.own[i, 0] + TINY
+    P = a.P[n]
+    more = max(min(P - speed(p, s, n, width) / own, s.mu[i]), -s.mu[i]) - P
+    more = select(busy > 0.5, more, 0.0 * P)
     a.P[n] = P + more
     push(p, s, rough, smooth, n, more, width)
     return own * abs(more)

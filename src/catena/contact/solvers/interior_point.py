@@ -14,7 +14,12 @@ Nesterov and Todd [Nesterov1997],
 
     (W' + Theta) dx = - y - r + what the law asks,      dy = W' dx + r,      Theta x = y
 
-with the term mu |u_t|, which is not convex, fixed during a step. W' + Theta is positive definite
+with the term mu |u_t|, which is not convex, fixed during a step. A boxed row has two pairs of
+complementary numbers, its distances to both limits and the speeds with which these push:
+
+    -l <= x <= l,   y = y_low - y_high,   (x + l) y_low = (l - x) y_high = tau
+
+W' + Theta is positive definite
 also where W is not, so that its Cholesky factor exists. Each lane keeps the best impulses it has
 met, beginning with those given.
 """
@@ -43,38 +48,44 @@ CONVERGED_SHARE = 0.1
 
 
 @kernel
-def interior(p, a, s, rough, smooth, busy, fastest, tolerance):
+def interior(p, a, s, rough, smooth, busy, fastest, tolerance, boxed):
     """Replace the impulses of busy lanes by better ones; return the lanes that have
     not converged.
     """
     zero, k = 0.0 * fastest, rough + smooth
-    many = _scaled(p, s, rough, smooth, fastest)
-    best = misses(p, a.P, s, rough, smooth)
-    _start(a, s, rough, smooth)
+    many = _scaled(p, s, rough, smooth, fastest, boxed)
+    best = misses(p, a.P, s, rough, smooth, boxed)
+    _start(a, s, rough, smooth - boxed)
+    _start_boxed(a, s, rough, smooth, boxed)
     goes = select(many > 0.0, busy, zero)
     for _ in range(MAX_NEWTON_STEPS):
-        tau = _product(s, rough, smooth) / select(many > 0.0, many, 1.0 + zero)
+        tau = _product(s, rough, smooth, boxed) / select(many > 0.0, many, 1.0 + zero)
         _residual(s, rough, smooth)
-        _factor(s, rough, smooth)
-        _step(s, rough, smooth, zero, zero)
-        far = min(BORDER_SHARE * _reach(s, rough, smooth, zero), 1.0 + zero)
+        _factor(s, rough, smooth, boxed)
+        _step(s, rough, smooth, zero, zero, boxed)
+        far = min(BORDER_SHARE * _reach(s, rough, smooth, zero, boxed), 1.0 + zero)
         _step(
             s,
             rough,
             smooth,
             tau * max((1.0 - far) * (1.0 - far) * (1.0 - far), MIN_TAU_FACTOR + zero),
             1.0 + zero,
+            boxed,
         )
-        far = min(BORDER_SHARE * _reach(s, rough, smooth, zero), 1.0 + zero)
+        far = min(BORDER_SHARE * _reach(s, rough, smooth, zero, boxed), 1.0 + zero)
         goes = select(far > STALLED_STEP_SHARE, goes, zero)
         for i in range(k):
             for r in range(3 if i < rough else 1):
                 n = normal(i, rough) + r
                 s.x[n] = select(goes > 0.5, s.x[n] + far * s.dx[n], s.x[n])
                 s.y[n] = select(goes > 0.5, s.y[n] + far * s.dy[n], s.y[n])
+        for j in range(boxed):
+            for side in range(2):
+                moved = s.wall[j, side] + far * s.wall[j, 2 + side]
+                s.wall[j, side] = select(goes > 0.5, moved, s.wall[j, side])
         # also stops lanes with NaN
-        goes = select(_product(s, rough, smooth) > 0.0, goes, zero)
-        left = _candidate(p, s, rough, smooth)
+        goes = select(_product(s, rough, smooth, boxed) > 0.0, goes, zero)
+        left = _candidate(p, s, rough, smooth, boxed)
         better = select(left < best, goes, zero)
         best = select(better > 0.5, left, best)
         for n in range(3 * rough + smooth):
@@ -87,9 +98,9 @@ def interior(p, a, s, rough, smooth, busy, fastest, tolerance):
 
 # --- the scaled problem
 @kernel
-def _scaled(p, s, rough, smooth, fastest):
+def _scaled(p, s, rough, smooth, fastest, boxed):
     """Compute s.H = W' and s.b, and the scales of the rows (zero for inactive contacts); return the
-    number of active contacts.
+    number of active contacts, boxed rows counted twice.
     """
     zero = 0.0 * fastest
     most, many = zero, zero
@@ -99,6 +110,9 @@ def _scaled(p, s, rough, smooth, fastest):
         n = normal(i, rough)
         root = sqrt(p.W[n, n] + TINY)
         on = select(p.W[n, n] > 0.0, s.on[i], zero)
+        if i >= rough + smooth - boxed:
+            on = select(s.mu[i] > 0.0, on, zero)
+            many = many + on
         many = many + on
         most = max(most, on * abs(p.free[n] - s.target[i]) / root)
         s.scale[n] = select(on > 0.5, 1.0 / root, zero)
@@ -148,6 +162,26 @@ def _start(a, s, rough, smooth):
 
 
 @kernel
+def _start_boxed(a, s, rough, smooth, boxed):
+    """Compute x and the speeds at both limits of the boxed rows, inside their borders."""
+    one = 1.0 + 0.0 * s.unit[0]
+    first = rough + smooth - boxed
+    for j in range(boxed):
+        i = first + j
+        n = normal(i, rough)
+        on = s.scale[n] > 0.0
+        limit = select(on, _within(s.mu[i], s.scale[n], s.unit[0]), one)
+        x = _within(a.P[n], s.scale[n], s.unit[0])
+        most = (1.0 - START_BORDER_DISTANCE) * limit
+        s.x[n] = max(min(x, most), -most)
+        y = s.u[n] * s.scale[n] / s.unit[0]
+        inside = START_BORDER_DISTANCE * START_BORDER_DISTANCE / limit
+        s.wall[j, 0], s.wall[j, 1] = max(y, 0.0 * y) + inside, max(-y, 0.0 * y) + inside
+        s.wall[j, 2], s.wall[j, 3], s.wall[j, 4] = 0.0 * y, 0.0 * y, limit
+        s.y[n] = s.wall[j, 0] - s.wall[j, 1]
+
+
+@kernel
 def _within(P, scale, unit):
     """Return an impulse in the scaling of x; zero for an inactive contact."""
     on = scale > 0.0
@@ -155,11 +189,16 @@ def _within(P, scale, unit):
 
 
 @kernel
-def _candidate(p, s, rough, smooth):
-    """Compute s.P, the impulses of x projected onto their cones; return their residual, m/s."""
+def _candidate(p, s, rough, smooth, boxed):
+    """Compute s.P, the impulses of x projected onto their cones and limits; return their residual,
+    m/s.
+    """
     for n in range(3 * rough + smooth):
         s.P[n] = 0.0 * s.unit[0]
-    for i in range(rough + smooth):
+    for i in range(rough + smooth - boxed, rough + smooth):
+        n = normal(i, rough)
+        s.P[n] = max(min(s.x[n] * s.scale[n] * s.unit[0], s.mu[i]), -s.mu[i])
+    for i in range(rough + smooth - boxed):
         n = normal(i, rough)
         s.P[n] = max(s.x[n] * s.scale[n] * s.unit[0], 0.0 * s.x[n])
         if i < rough:
@@ -168,7 +207,7 @@ def _candidate(p, s, rough, smooth):
             reach = s.mu[i] * s.P[n]
             far = reach / max(sqrt(x * x + y * y), reach + TINY)
             s.P[n + 1], s.P[n + 2] = far * x, far * y
-    return misses(p, s.P, s, rough, smooth)
+    return misses(p, s.P, s, rough, smooth, boxed)
 
 
 # --- one step
@@ -186,10 +225,15 @@ def _residual(s, rough, smooth):
 
 
 @kernel
-def _product(s, rough, smooth):
+def _product(s, rough, smooth, boxed):
     """Return the sum of x . y over the active contacts."""
     total = 0.0 * s.unit[0]
-    for i in range(rough + smooth):
+    for j in range(boxed):
+        n = 3 * rough + smooth - boxed + j
+        up, down = s.wall[j, 4] + s.x[n], s.wall[j, 4] - s.x[n]
+        own = up * s.wall[j, 0] + down * s.wall[j, 1]
+        total = total + select(s.scale[n] > 0.0, own, 0.0 * s.unit[0])
+    for i in range(rough + smooth - boxed):
         n = normal(i, rough)
         own = s.x[n] * s.y[n]
         if i < rough:
@@ -233,18 +277,24 @@ def _det(x, y, z):
 
 
 @kernel
-def _factor(s, rough, smooth):
+def _factor(s, rough, smooth, boxed):
     """Compute the Cholesky factor, L L' = W' + Theta; inactive contacts have only their Theta."""
     for i in range(rough):
         for j in range(i):
             _blocks(s, 3 * i, 3 * j)
         for r in range(3):
             for c in range(r + 1):
-                _entry(s, rough, i, r, c, 3 * i + r, 3 * i + c)
-    for i in range(rough, rough + smooth):
-        row = 2 * rough + i
-        for column in range(row + 1):
-            _entry(s, rough, i, row, column, row, column)
+                theta = _theta(s, i, r, c)
+                _entry(s, theta, 3 * i + r, 3 * i + c)
+    first = 3 * rough + smooth - boxed
+    for row in range(3 * rough, 3 * rough + smooth):
+        for column in range(row):
+            _entry(s, 0.0 * s.unit[0], row, column)
+        if row < first:
+            theta = s.y[row] / s.x[row]
+        else:
+            theta = _theta_boxed(s, row - first, row)
+        _entry(s, theta, row, row)
 
 
 @kernel
@@ -292,13 +342,9 @@ def _across(L, m, a, b, c):
 
 
 @kernel
-def _entry(s, rough, i, r, c, row, column):
-    """Compute one entry of L, those before it being known. r, c: row and column within the block of
-    a contact with friction.
-    """
-    total = s.H[row, column] + (
-        _theta(s, rough, i, r, c, row) if r == c or i < rough else 0.0 * s.unit[0]
-    )
+def _entry(s, theta, row, column):
+    """Compute one entry of L, those before it being known. theta: the entry of Theta."""
+    total = s.H[row, column] + theta
     for before in range(column):
         total = total - s.L[row, before] * s.L[column, before]
     if row == column:
@@ -308,22 +354,29 @@ def _entry(s, rough, i, r, c, row, column):
 
 
 @kernel
-def _theta(s, rough, i, r, c, row):
-    """Return an entry of a contact's own block of Theta."""
-    if i < rough:
-        found = 2.0 * s.w[i, r] * s.w[i, c]
-        if r == c:
-            found = found + (1.0 if r > 0 else -1.0)
-        return found * s.w[i, 3]
-    return s.y[row] / s.x[row]
+def _theta(s, i, r, c):
+    """Return the entry in row r and column c of the block of Theta of a contact with friction."""
+    found = 2.0 * s.w[i, r] * s.w[i, c]
+    if r == c:
+        found = found + (1.0 if r > 0 else -1.0)
+    return found * s.w[i, 3]
 
 
 @kernel
-def _step(s, rough, smooth, tau, second):
+def _theta_boxed(s, j, row):
+    """Return the entry of Theta of boxed row j."""
+    return s.wall[j, 0] / (s.wall[j, 4] + s.x[row]) + s.wall[j, 1] / (s.wall[j, 4] - s.x[row])
+
+
+@kernel
+def _step(s, rough, smooth, tau, second, boxed):
     """Compute the Newton step dx, dy towards x o y = tau e. second: 1 to include the product of the
     last dx and dy (corrector), else 0 (predictor).
     """
-    for i in range(rough + smooth):
+    first = 3 * rough + smooth - boxed
+    for j in range(boxed):
+        _aim_boxed(s, j, first + j, tau, second)
+    for i in range(rough + smooth - boxed):
         n = normal(i, rough)
         if i < rough:
             _aim(s, i, n, tau, second)
@@ -333,6 +386,23 @@ def _step(s, rough, smooth, tau, second):
     _solve(s, rough, smooth)
     for n in range(3 * rough + smooth):
         s.dx[n], s.dy[n] = s.t[n], s.r[n] + _times(s.H, s.t, n, rough, smooth)
+    for j in range(boxed):
+        n = first + j
+        up, down = s.wall[j, 4] + s.x[n], s.wall[j, 4] - s.x[n]
+        s.wall[j, 2] = s.wall[j, 2] - s.wall[j, 0] * s.dx[n] / up
+        s.wall[j, 3] = s.wall[j, 3] + s.wall[j, 1] * s.dx[n] / down
+
+
+@kernel
+def _aim_boxed(s, j, n, tau, second):
+    """Compute the right side of boxed row j, and the changes of the speeds at its limits without
+    the part that is proportional to dx.
+    """
+    up, down = s.wall[j, 4] + s.x[n], s.wall[j, 4] - s.x[n]
+    s.wall[j, 2] = (tau - second * s.dx[n] * s.wall[j, 2]) / up - s.wall[j, 0]
+    s.wall[j, 3] = (tau + second * s.dx[n] * s.wall[j, 3]) / down - s.wall[j, 1]
+    aim = s.wall[j, 2] - s.wall[j, 3] - s.r[n]
+    s.t[n] = select(s.scale[n] > 0.0, aim, 0.0 * aim)
 
 
 @kernel
@@ -397,26 +467,33 @@ def _solve(s, rough, smooth):
 
 
 @kernel
-def _reach(s, rough, smooth, zero):
+def _reach(s, rough, smooth, zero, boxed):
     """Return the largest multiple of (dx, dy) that stays within the cones: the smallest over all
     contacts.
     """
     far = 1e6 + zero
-    for i in range(rough + smooth):
+    first = 3 * rough + smooth - boxed
+    for j in range(boxed):
+        n = first + j
+        up, down = s.wall[j, 4] + s.x[n], s.wall[j, 4] - s.x[n]
+        a = min(_ahead(up, s.dx[n]), _ahead(down, -s.dx[n]))
+        b = min(_ahead(s.wall[j, 0], s.wall[j, 2]), _ahead(s.wall[j, 1], s.wall[j, 3]))
+        far = select(s.scale[n] > 0.0, min(far, min(a, b)), far)
+    for i in range(rough + smooth - boxed):
         n = normal(i, rough)
         on = s.scale[n] > 0.0
         if i < rough:
-            a = _border(s.x[n], s.x[n + 1], s.x[n + 2], s.dx[n], s.dx[n + 1], s.dx[n + 2])
-            b = _border(s.y[n], s.y[n + 1], s.y[n + 2], s.dy[n], s.dy[n + 1], s.dy[n + 2])
+            a = border(s.x[n], s.x[n + 1], s.x[n + 2], s.dx[n], s.dx[n + 1], s.dx[n + 2])
+            b = border(s.y[n], s.y[n + 1], s.y[n + 2], s.dy[n], s.dy[n + 1], s.dy[n + 2])
         else:
-            a = _border(s.x[n], zero, zero, s.dx[n], zero, zero)
-            b = _border(s.y[n], zero, zero, s.dy[n], zero, zero)
+            a = border(s.x[n], zero, zero, s.dx[n], zero, zero)
+            b = border(s.y[n], zero, zero, s.dy[n], zero, zero)
         far = select(on, min(far, min(a, b)), far)
     return far
 
 
 @kernel
-def _border(x, y, z, dx, dy, dz):
+def border(x, y, z, dx, dy, dz):
     """Return the first t > 0 with (x, y, z) + t (dx, dy, dz) on the border of the cone: a root of C
     + 2 B t + A t^2.
     """
@@ -432,3 +509,10 @@ def _border(x, y, z, dx, dy, dz):
         0.0 * D,
     )
     return select(meets > 0.5, C / select(meets > 0.5, under, 1.0 + 0.0 * D), 1e6 + 0.0 * D)
+
+
+@kernel
+def _ahead(x, dx):
+    """Return the first t > 0 with x + t dx = 0, for x > 0."""
+    falls = dx < 0.0
+    return select(falls, -x / select(falls, dx, -1.0 + 0.0 * dx), 1e6 + 0.0 * dx)

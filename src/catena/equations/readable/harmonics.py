@@ -97,6 +97,8 @@ class Harmonics:
 
     # --- arithmetic
     def __add__(self, other: Harmonics) -> Harmonics:
+        if not isinstance(other, Harmonics):
+            return NotImplemented
         total = dict(self.parts)
         for mode, poly in other.parts.items():
             total[mode] = total[mode] + poly if mode in total else poly
@@ -106,9 +108,13 @@ class Harmonics:
         return self._new({mode: -poly for mode, poly in self.parts.items()})
 
     def __sub__(self, other: Harmonics) -> Harmonics:
+        if not isinstance(other, Harmonics):
+            return NotImplemented
         return self + -other
 
     def __mul__(self, other: Harmonics) -> Harmonics:
+        if not isinstance(other, Harmonics):
+            return NotImplemented
         total: dict[Mode, PolyElement] = {}
         for m, a in self.parts.items():
             for n, b in other.parts.items():

@@ -18,10 +18,12 @@ from ..statement import Statement
 from .convert import constant, expression, number
 from .harmonics import OPERATIONS, Budget, Harmonics, NotHarmonic, OutOfBudget, exact, fraction
 from .names import Names, symbols
+from .ratios import Ratio, cancelled, root
 
 # roles whose products head a term, in this order; others follow
-MOVING = ("u_rate", "a", "u", "v", "h", "h_rate", "q_rate", "tau", "lam")
+MOVING = ("u_rate", "w_rate", "a", "u", "w", "v", "h", "h_rate", "q_rate", "tau", "lam")
 STILL = ("t", "q", "p")  # roles that stand in coefficients
+RATIOS = ("DIV", "INV", "SQRT")  # operations whose result may be a quotient
 FACTORED = 30  # terms: longer coefficients stay as they are
 
 
@@ -134,6 +136,12 @@ def _value(node: Node, arguments: Sequence[Harmonics], zero: Harmonics) -> Harmo
         return zero.constant(exact(constant(node)))
     if node.op in OPERATIONS:
         return OPERATIONS[node.op](*arguments)
+    if node.op in RATIOS and not isinstance(arguments[-1], Ratio):
+        divided = _ratio(node, arguments, zero)
+        if divided is not None:
+            return divided
+    if any(isinstance(x, Ratio) for x in arguments):
+        raise NotHarmonic(f"the operation {node.op.lower()} of a quotient")
     known = [x.number() for x in arguments]
     last = known[-1]
     if node.op == "DIV" and last:
@@ -152,6 +160,17 @@ def _value(node: Node, arguments: Sequence[Harmonics], zero: Harmonics) -> Harmo
             exact(float(expression(node, [sp.Float(float(x)) for x in known], [])))  # type: ignore[arg-type]
         )
     raise NotHarmonic(f"the operation {node.op.lower()}")
+
+
+def _ratio(node: Node, arguments: Sequence[Any], zero: Harmonics) -> Any:
+    """Return a quotient or a root of sums that are not numbers; None where they are numbers."""
+    last = arguments[-1]
+    if last.number() is not None:
+        return None
+    if node.op == "SQRT":
+        return root(last)
+    top = arguments[0] if node.op == "DIV" else zero.constant(Fraction(1))
+    return top * cancelled(zero.constant(Fraction(1)), last)
 
 
 # --- to terms

@@ -17,7 +17,7 @@ def _lines(unit: Unit) -> Iterator[str]:
     yield '<?xml version="1.0" encoding="UTF-8"?>'
     yield (
         "<fmiModelDescription"
-        f' fmiVersion="2.0"{attributes(guid=unit.token, **heading(unit), numberOfEventIndicators=0)}>'  # noqa: E501
+        f' fmiVersion="2.0"{attributes(guid=unit.token, **heading(unit), numberOfEventIndicators=len(unit.indicators))}>'  # noqa: E501
     )
     for kind in unit.kinds:
         own = (

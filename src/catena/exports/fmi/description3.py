@@ -72,4 +72,6 @@ def _lines(unit: Unit) -> Iterator[str]:
         for x in some:
             on = " ".join(str(k) for k in sorted(unit.dependencies(x, name == "InitialUnknown")))
             yield f"    <{name}{attributes(valueReference=x.reference, dependencies=on)}/>"
+    for x in unit.indicators:
+        yield f"    <EventIndicator{attributes(valueReference=x.reference)}/>"
     yield "  </ModelStructure>\n</fmiModelDescription>"

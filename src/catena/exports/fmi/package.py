@@ -112,6 +112,7 @@ def _texts(unit: Unit, version: int) -> dict[str, str]:
     )
     texts = {
         f"sources/{n}.h": f"{said}\n{header(plant)}",
+        "sources/friction.h": template("friction.h", plant),
         "sources/instance.h": template("instance.h", plant),
         f"sources/fmi{version}.c": template(f"fmi{version}.c", plant),
     }

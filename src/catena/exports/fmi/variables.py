@@ -1,5 +1,5 @@
 """The variables of an FMU, in the order of their value references: time, states, derivatives,
-inputs, outputs, parameters.
+inputs, outputs, parameters, event indicators.
 """
 
 from __future__ import annotations
@@ -96,6 +96,14 @@ class Unit:
             yield x.name, "output", "continuous", "calculated", x.unit, x.meaning
         for x in p.parameters:
             yield x.name, "parameter", "tunable", "exact", x.unit, x.meaning, x.start
+        for name in p.sticking.names if p.sticking else ():
+            for word, unit in (
+                ("slip", ""),
+                ("force above lowest", ""),
+                ("force below highest", ""),
+            ):
+                meaning = f"dry friction of {name}: its mode ends where this falls below zero"
+                yield f"{word} of {name}", "local", "continuous", "calculated", unit, meaning
 
     @property
     def derivatives(self) -> list[FmuVariable]:
@@ -108,9 +116,16 @@ class Unit:
         return [x for x in self.variables if x.causality == "output"]
 
     @property
+    def indicators(self) -> list[FmuVariable]:
+        """The event indicators."""
+        count = 3 * len(self.plant.sticking.names) if self.plant.sticking else 0
+        return list(self.variables[len(self.variables) - count :])
+
+    @property
     def unknown_at_start(self) -> list[FmuVariable]:
         """The variables that are computed from the start values."""
-        return [x for x in self.variables if x.initial == "calculated"]
+        found = [x for x in self.variables if x.initial == "calculated"]
+        return found[: len(found) - len(self.indicators)]
 
     def dependencies(self, x: FmuVariable, start: bool = False) -> list[int]:
         """Return the references of the variables on which x depends, by the sparsity of the tapes.
@@ -127,9 +142,12 @@ class Unit:
             f = p.output
             row = x.reference - self._first["y"]
         found = []
+        sizes = {"u": len(p.inputs)}  # modes of friction are no variables
         for k, letter in enumerate("txup"):
             if letter != "p" or start:
-                found += [self._first[letter] + column for column in _columns(f, k).get(row, ())]
+                columns = _columns(f, k).get(row, [])
+                columns = [c for c in columns if c < sizes.get(letter, len(columns) + c)]
+                found += [self._first[letter] + column for column in columns]
         return found
 
     @cached_property

@@ -62,7 +62,8 @@ API int F(fmi2ExitInitializationMode)(void *c)
 {
     int changed;
     if (STATE(c)->kind == MODEL_EXCHANGE) return OK; /* there the event mode that follows does it */
-    return settle(STATE(c), &changed) == OK ? OK : say(c, ERROR, CLOSED);
+    if (settle(STATE(c), &changed) != OK) return say(c, ERROR, CLOSED);
+    return choose_modes(STATE(c), &changed) == OK ? OK : say(c, ERROR, MODES);
 }
 API int F(fmi2Terminate)(void *c) { (void)c; return OK; }
 API int F(fmi2Reset)(void *c) { put_start(STATE(c)); return OK; }
@@ -119,10 +120,11 @@ API int F(fmi2GetDirectionalDerivative)(void *c, const unsigned *unknown, size_t
 API int F(fmi2EnterEventMode)(void *c) { (void)c; return OK; }
 API int F(fmi2NewDiscreteStates)(void *c, EventInfo *info)
 {
-    int changed = 0, status = STATE(c)->drifted ? settle(STATE(c), &changed) : OK;
+    int changed = 0, stopped = 0, status = STATE(c)->drifted ? settle(STATE(c), &changed) : OK;
     memset(info, 0, sizeof *info);
-    info->states_changed = changed;
     pass(STATE(c));
+    if (choose_modes(STATE(c), &stopped) != OK) return say(c, ERROR, MODES);
+    info->states_changed = changed || stopped;
     info->next_time_defined = next_switch(STATE(c), &info->next_time);
     return status == OK ? OK : say(c, ERROR, CLOSED);
 }
@@ -158,7 +160,12 @@ API int F(fmi2GetDerivatives)(void *c, double *dx, size_t n)
     memcpy(dx, STATE(c)->dx, n * sizeof *dx);
     return OK;
 }
-API int F(fmi2GetEventIndicators)(void *c, double *z, size_t n) { (void)c; (void)z; return n ? ERROR : OK; }
+API int F(fmi2GetEventIndicators)(void *c, double *z, size_t n)
+{
+    if (n != PLANT_NG) return ERROR;
+    indicators(STATE(c), z);
+    return OK;
+}
 API int F(fmi2GetNominalsOfContinuousStates)(void *c, double *nominal, size_t n)
 {
     size_t k;

@@ -64,7 +64,8 @@ API int F(fmi3ExitInitializationMode)(void *c)
 {
     int changed;
     if (STATE(c)->kind == MODEL_EXCHANGE) return OK; /* there the event mode that follows does it */
-    return settle(STATE(c), &changed) == OK ? OK : say(c, ERROR, CLOSED);
+    if (settle(STATE(c), &changed) != OK) return say(c, ERROR, CLOSED);
+    return choose_modes(STATE(c), &changed) == OK ? OK : say(c, ERROR, MODES);
 }
 #define NOTHING(name) API int F(name)(void *c) { (void)c; return OK; }
 NOTHING(fmi3EnterEventMode)
@@ -133,10 +134,11 @@ API int F(fmi3GetDirectionalDerivative)(void *c, const unsigned *unknown, size_t
 API int F(fmi3UpdateDiscreteStates)(void *c, bool *again, bool *terminate, bool *nominals_changed, bool *states_changed,
                                     bool *next_time_defined, double *next_time)
 {
-    int changed = 0, status = STATE(c)->drifted ? settle(STATE(c), &changed) : OK;
+    int changed = 0, stopped = 0, status = STATE(c)->drifted ? settle(STATE(c), &changed) : OK;
     *again = *terminate = *nominals_changed = false;
-    *states_changed = changed != 0;
     pass(STATE(c));
+    if (choose_modes(STATE(c), &stopped) != OK) return say(c, ERROR, MODES);
+    *states_changed = changed || stopped;
     *next_time_defined = next_switch(STATE(c), next_time) != 0;
     return status == OK ? OK : say(c, ERROR, CLOSED);
 }
@@ -178,8 +180,13 @@ API int F(fmi3GetNominalsOfContinuousStates)(void *c, double *nominal, size_t n)
     for (k = 0; k < n; k++) nominal[k] = 1.0;
     return OK;
 }
-API int F(fmi3GetEventIndicators)(void *c, double *z, size_t n) { (void)c; (void)z; return n ? ERROR : OK; }
-API int F(fmi3GetNumberOfEventIndicators)(void *c, size_t *n) { (void)c; *n = 0; return OK; }
+API int F(fmi3GetEventIndicators)(void *c, double *z, size_t n)
+{
+    if (n != PLANT_NG) return ERROR;
+    indicators(STATE(c), z);
+    return OK;
+}
+API int F(fmi3GetNumberOfEventIndicators)(void *c, size_t *n) { (void)c; *n = PLANT_NG; return OK; }
 API int F(fmi3GetNumberOfContinuousStates)(void *c, size_t *n) { (void)c; *n = PLANT_NX; return OK; }
 
 /* Co-simulation. */

@@ -1,6 +1,7 @@
 /* What FMI 2 and FMI 3 have in common: one instance, its variables by value reference, derivatives, projection.
  *
- * Value references count through: time | states | derivatives of the states | inputs | outputs | parameters. */
+ * Value references count through: time | states | derivatives of the states | inputs | outputs | parameters |
+ * event indicators. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,8 @@ enum {
     AT_U = AT_DX + PLANT_NX,
     AT_Y = AT_U + PLANT_NU,
     AT_P = AT_Y + PLANT_NY,
-    AT_END = AT_P + PLANT_NP
+    AT_Z = AT_P + PLANT_NP,
+    AT_END = AT_Z + PLANT_NG
 };
 enum { OK = 0, DISCARD = 2, ERROR = 3 };
 enum { MODEL_EXCHANGE = 1, CO_SIMULATION = 2 };
@@ -19,11 +21,13 @@ enum { MODEL_EXCHANGE = 1, CO_SIMULATION = 2 };
 #define SOME(n) ((n) > 0 ? (n) : 1) /* C has no empty arrays */
 
 typedef struct {
-    double t, x[PLANT_NX], u[SOME(PLANT_NU)], p[SOME(PLANT_NP)]; /* what is given */
+    double t, x[PLANT_NX], u[SOME(PLANT_NU + PLANT_NM)], p[SOME(PLANT_NP)]; /* what is given; u ends with modes of friction */
     double dx[PLANT_NX], y[SOME(PLANT_NY)];                      /* what follows; fresh: whether it does */
     double tolerance, h, start;
     int fresh, drifted, kind;
     int passed; /* how many of the switches, instants at which forces jump, lie behind */
+    int placed; /* whether the state was set from outside: it says nothing of modes */
+    double energy; /* twice the largest kinetic energy so far */
 } Values;
 
 typedef struct {
@@ -42,6 +46,7 @@ static void put_start(Values *v)
     v->kind = kind;
     v->tolerance = PLANT_TOLERANCE;
     v->drifted = 1; /* start values are put onto the constraints */
+    v->placed = 1;
     memcpy(v->x, PLANT_start, sizeof v->x);
     memcpy(v->p, PLANT_parameters, sizeof v->p);
 }
@@ -82,8 +87,11 @@ static void refresh(Values *v)
     v->fresh = 1;
 }
 
+#include "friction.h"
+
 static int get_value(Values *v, unsigned r, double *value)
 {
+    double z[SOME(PLANT_NG)];
     if (r >= AT_DX && r < AT_U) refresh(v);
     if (r >= AT_Y && r < AT_P) refresh(v);
     if (r < AT_X) *value = v->t;
@@ -91,8 +99,11 @@ static int get_value(Values *v, unsigned r, double *value)
     else if (r < AT_U) *value = v->dx[r - AT_DX];
     else if (r < AT_Y) *value = v->u[r - AT_U];
     else if (r < AT_P) *value = v->y[r - AT_Y];
-    else if (r < AT_END) *value = v->p[r - AT_P];
-    else return ERROR;
+    else if (r < AT_Z) *value = v->p[r - AT_P];
+    else if (r < AT_END) {
+        indicators(v, z);
+        *value = z[r - AT_Z];
+    } else return ERROR;
     return OK;
 }
 
@@ -101,9 +112,9 @@ static int set_value(Values *v, unsigned r, double value)
     v->fresh = 0;
     if (r >= AT_X && r < AT_DX) {
         v->x[r - AT_X] = value;
-        v->drifted = 1;
+        v->drifted = v->placed = 1;
     } else if (r >= AT_U && r < AT_Y) v->u[r - AT_U] = value;
-    else if (r >= AT_P && r < AT_END) {
+    else if (r >= AT_P && r < AT_Z) {
         v->p[r - AT_P] = value;
         v->drifted = 1; /* a loop of other lengths closes elsewhere */
     } else return ERROR;
@@ -145,15 +156,17 @@ static int settle(Values *v, int *changed)
 static int directional(const Values *v, const unsigned *unknown, size_t n_unknown, const unsigned *known, size_t n_known,
                        const double *seed, double *found)
 {
-    double d[AT_END], to[PLANT_NX + SOME(PLANT_NY)];
+    double d[AT_END], du[SOME(PLANT_NU + PLANT_NM)], to[PLANT_NX + SOME(PLANT_NY)];
     size_t k;
     memset(d, 0, sizeof d);
     for (k = 0; k < n_known; k++) {
         unsigned r = known[k];
-        if (r >= AT_END || (r >= AT_DX && r < AT_U) || (r >= AT_Y && r < AT_P)) return ERROR;
+        if (r >= AT_Z || (r >= AT_DX && r < AT_U) || (r >= AT_Y && r < AT_P)) return ERROR;
         d[r] += seed[k];
     }
-    PLANT_tangent(seen(v), v->x, v->u, v->p, d[0], d + AT_X, d + AT_U, d + AT_P, to, to + PLANT_NX);
+    memset(du, 0, sizeof du); /* modes do not change */
+    for (k = 0; k < PLANT_NU; k++) du[k] = d[AT_U + k];
+    PLANT_tangent(seen(v), v->x, v->u, v->p, d[0], d + AT_X, du, d + AT_P, to, to + PLANT_NX);
     for (k = 0; k < n_unknown; k++) {
         unsigned r = unknown[k];
         if (r >= AT_DX && r < AT_U) found[k] = to[r - AT_DX];
@@ -162,6 +175,20 @@ static int directional(const Values *v, const unsigned *unknown, size_t n_unknow
         else return ERROR;
     }
     return OK;
+}
+
+/* From *t to `until`, from one change of the modes of friction to the next. */
+static int run_to(Values *v, double *t, double until)
+{
+    int n, changed;
+    for (n = 0; n < 100000; n++) {
+        int how = PLANT_advance(t, v->x, v->u, v->p, until, v->tolerance, &v->h);
+        if (how != 2) return how;
+        v->t = *t;
+        if (choose_modes(v, &changed) != OK) return 1;
+        v->h = 0.0;
+    }
+    return 1;
 }
 
 /* A step of co-simulation with the inputs held, from switch to switch. */
@@ -175,16 +202,18 @@ static int advance(Values *v, double t, double h)
     v->fresh = 0;
     if (!(h > 0.0)) return OK;
     pass(v);
+    if (choose_modes(v, &changed) != OK) return ERROR; /* the inputs may be others */
     while (next_switch(v, &s) && s <= end) {
         double now = seen(v);
-        int late = PLANT_advance(&now, v->x, v->u, v->p, beside(s, -1), v->tolerance, &v->h);
+        int late = run_to(v, &now, beside(s, -1));
         v->t = late ? now : s;
         if (late) return DISCARD;
         v->passed++;
         v->h = 0.0; /* a new guess: the forces are others */
+        if (choose_modes(v, &changed) != OK) return ERROR;
     }
     s = seen(v);
-    if (s < end && PLANT_advance(&s, v->x, v->u, v->p, end, v->tolerance, &v->h)) {
+    if (s < end && run_to(v, &s, end)) {
         v->t = s;
         return DISCARD;
     }

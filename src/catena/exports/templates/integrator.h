@@ -47,9 +47,38 @@ static inline double PLANT_pair(double t, const double *x, const double *u, cons
     return worst;
 }
 
+#ifdef PLANT_STICKS
+/* Whether a mode of dry friction has ended. */
+static inline int PLANT_ended(double t, const double *x, const double *u, const double *p)
+{
+    double z[PLANT_NG];
+    int i;
+    PLANT_guards(t, x, u, p, z);
+    for (i = 0; i < PLANT_NG; i++)
+        if (z[i] < 0.0) return 1;
+    return 0;
+}
+
+/* The longest of a step of `now` s in which no mode ends, by bisection; y becomes the state just after it. k[0] is given. */
+static inline double PLANT_until_ended(double t, const double *x, const double *u, const double *p, double now, double tolerance,
+                                       double k[7][PLANT_NX], double *y)
+{
+    double low = 0.0, high = now;
+    int n;
+    for (n = 0; n < 100 && high - low > 1e-15 * fmax(fabs(t), 1e-3); n++) {
+        double middle = 0.5 * (low + high);
+        PLANT_pair(t, x, u, p, middle, tolerance, k, y);
+        if (PLANT_ended(t + middle, y, u, p)) high = middle;
+        else low = middle;
+    }
+    PLANT_pair(t, x, u, p, high, tolerance, k, y);
+    return high;
+}
+#endif
+
 /* From *t to `until` with the inputs held: steps chosen by the tolerance (relative and absolute), each put back onto the
  * constraints. *h is the step to begin with, 0: a guess; it is kept for the next call. Returns 0, or 1 where no step is short
- * enough: *t and x are then the last good ones. */
+ * enough: *t and x are then the last good ones; or 2 where a mode of dry friction has ended at *t. */
 static inline int PLANT_advance(double *t, double *x, const double *u, const double *p, double until, double tolerance, double *h)
 {
     double k[7][PLANT_NX], y[PLANT_NX];
@@ -66,6 +95,13 @@ static inline int PLANT_advance(double *t, double *x, const double *u, const dou
             if (*t + *h == *t) return 1;
             continue;
         }
+#ifdef PLANT_STICKS
+        if (PLANT_ended(*t + now, y, u, p)) {
+            *t += PLANT_until_ended(*t, x, u, p, now, tolerance, k, y);
+            PLANT_project(*t, y, u, p, x);
+            return 2;
+        }
+#endif
         grown = now * (error > 0.0 ? fmin(5.0, 0.9 * pow(error, -0.2)) : 5.0);
         *h = last ? fmax(*h, grown) : grown;
         *t = last ? until : *t + now;

@@ -21,9 +21,9 @@ from .keys import FRAME, Holonomic, Key, Places, doc, number, register
 
 TURNING = Key("turning").of()
 SLIDING = Key("sliding").of()
-# the largest 1 - |cosine| of two axes that count as parallel, and the largest |cosine| of two that
-# count as perpendicular
-AXIS_COSINE_TOLERANCE = 1e-9
+# rad: axes that are parallel, or perpendicular, up to this angle count as such; files round axes to
+# some six digits
+AXIS_ANGLE_TOLERANCE = 4.5e-5
 # two axes that are not farther apart, relative to their distance from the ground's origin, are one
 # axis; wheels that are farther apart along the axes, relative to the distance of the axes (or to
 # the pinion's radius), do not lie in one plane
@@ -33,7 +33,7 @@ SIGNS = {"external": -1.0, "internal": 1.0, "bevel": -1.0, "open": 1.0, "crossed
 
 def _parallel(axes: Mapping[str, Vector], one: str, other: str) -> bool:
     """Whether two axes are parallel."""
-    return 1.0 - abs(dot(axes[one], axes[other])) < AXIS_COSINE_TOLERANCE
+    return 1.0 - abs(dot(axes[one], axes[other])) < 0.5 * AXIS_ANGLE_TOLERANCE**2
 
 
 PRESSURE_ANGLE = number("angle", zero=False) | doc(
@@ -298,7 +298,7 @@ class RackAndPinion(Holonomic):
 
     def misfits(self, axes: Mapping[str, Vector]) -> Iterator[str]:
         """Yield a fault where the rack does not slide perpendicular to the pinion's axis."""
-        if abs(dot(axes["pinion"], axes["rack"])) > AXIS_COSINE_TOLERANCE:
+        if abs(dot(axes["pinion"], axes["rack"])) > AXIS_ANGLE_TOLERANCE:
             yield (
                 f"the rack {self.rack!r} does not slide across the axis of the pinion"
                 f" {self.pinion!r}"

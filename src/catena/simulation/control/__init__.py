@@ -17,8 +17,16 @@ from ...doors import door
 
 if TYPE_CHECKING:
     from .actuators import Actuator, DCMotor, Thruster
-    from .control_laws import Controller, Hold, Sequence, Sum, traced
-    from .controllers import PD, PID, ComputedTorque, Forces
+    from .control_laws import (
+        Controller,
+        Hold,
+        Sequence,
+        Sum,
+        check_sample_time,
+        sample_and_hold,
+        traced,
+    )
+    from .controllers import PD, PID, ComputedTorque, Forces, clip_forces
     from .fmu_control import FMU
     from .force_control import Hybrid, Impedance
     from .named_controls import NAMED_CONTROLS, NamedControl, hold

@@ -12,6 +12,7 @@ from ...doors import door
 
 if TYPE_CHECKING:
     from .event_kinds import kind_of
+    from .event_plan import plan_events
     from .records import Impulse, InstantEvent, Lock, Release, Stop, SwitchContact, When
 
 __getattr__, __dir__ = door(__name__)

@@ -55,12 +55,14 @@ def plan_events(
     friction: str,
     restitution: float = 0.0,
     contact: str = "events",
+    driven: Sequence[int] = (),
 ) -> EventPlan:
     """Return the event plan of a run.
 
     limits: "stop" makes every joint stop at its limits, with the given restitution. friction:
     "stick" lets dry friction hold joints at rest. contact: "ignore" leaves out the contacts of the
-    mechanism. Each event is checked against the mechanism.
+    mechanism. driven: the places in v of prescribed speeds, which no friction can hold. Each event
+    is checked against the mechanism.
     """
     asked = list(events)
     points, facing, more = _touching(machine, contact)
@@ -75,7 +77,7 @@ def plan_events(
     if limits == "stop":
         _warn_of_loops(machine)
     kinds = [kind_of(e) for e in asked]
-    speeds = _of_joints(machine, limits, friction, restitution)
+    speeds = _of_joints(machine, limits, friction, restitution, driven)
     frames: list[LockableFrame] = []
     held: list[tuple[Lock, Sequence[int], LockableFrame | None]] = []
     for kind, e in zip(kinds, asked):
@@ -161,7 +163,7 @@ def _speed(machine: Machine, k: int) -> HoldableSpeed:
 
 
 def _of_joints(
-    machine: Machine, limits: str, friction: str, restitution: float
+    machine: Machine, limits: str, friction: str, restitution: float, driven: Sequence[int]
 ) -> dict[int, HoldableSpeed]:
     """Return {index: speed} of the speeds that the joints' own limits or dry friction may hold."""
     found: dict[int, HoldableSpeed] = {}
@@ -170,7 +172,7 @@ def _of_joints(
         h: Any = _speed(machine, k)
         if limits == "stop":
             h = replace(h, lower=lower, upper=upper, restitution=restitution)
-        if friction == "stick":
+        if friction == "stick" and k not in driven:
             h = replace(h, friction=dry)
         if h.guarded:
             found[k] = h

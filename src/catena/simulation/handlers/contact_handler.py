@@ -11,21 +11,23 @@ relative to the mechanism's length.
 from __future__ import annotations
 
 from dataclasses import asdict, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...contact import (
+    ENOUGH,
     MOST,
     OPEN,
     SLIP,
+    START_DEPTH,
     STICK,
     Friction,
+    Response,
     RimMotion,
     Solution,
     row_sizes,
-    slip_directions,
     solutions,
 )
 from ...errors import SimulationError, StateError
@@ -36,9 +38,11 @@ from ..terms.contact_rows import OFF_SLACK, ZERO_SLIP, ContactMode, RestMode
 from .accumulation import Impacts
 from .contact_impacts import GRAZING_SPEED, REST_SPEED, ContactImpacts, Hit
 from .contact_shares import ClosedContacts, ContactShares
-from .contact_terms import CLOSED_GAP, START_DEPTH, ContactTerms, Terms
+from .contact_terms import CLOSED_GAP, ContactMotion, ContactTerms, Terms
 from .context import HandlerContext
+from .massless_motions import refuse_to_pull, require_determined
 from .patch_handler import PatchHandler
+from .resting_joints import NO_JOINTS, RestingJoints, resting_joints
 
 Array = NDArray[np.float64]
 # acceleration along a row, relative to the sum of the magnitudes of its terms: a smaller one is
@@ -52,22 +56,6 @@ LIFTED_GAP = 1e-14
 # weight of a contact in forces that rigid bodies do not determine, relative to the largest weight:
 # none is smaller, so that every closed contact can take a share
 SMALLEST_SHARE = 1e-3
-
-
-class ContactMotion(NamedTuple):
-    """What decides the motion of the k contact points that touch at one instant.
-
-    terms: of all contact points. W (nv, nv): the response of everything but the contacts to forces.
-    J (3 k, nv): the Jacobian of these points. acting (3 k,): the sum of the magnitudes of the terms
-    of b, relative to which rounding of b is judged. rows: G = J W J', b, slip speeds and friction
-    of these points.
-    """
-
-    terms: Terms
-    W: Array
-    J: Array
-    acting: Array
-    rows: RimMotion
 
 
 class ContactHandler:
@@ -84,7 +72,7 @@ class ContactHandler:
         self.points = self.terms.points
         self.first = handler.constraints.first_contact
         self.impacts, self.patches = ContactImpacts(self.terms), PatchHandler(self.terms)
-        self.shares = ContactShares(self.terms, lambda t, now: self._problem(t, now).rows)
+        self.shares = ContactShares(self.terms, self._problem)
         self.stopped: list[int] = []
 
     # --- to continue later
@@ -187,7 +175,7 @@ class ContactHandler:
         near = sorted(self.patches.renew(t, part))
         terms = self.terms.at(t)
         rows = [3 * i for i in near]
-        G = terms.J[rows] @ self.terms.response(t, terms.M, True) @ terms.J[rows].T
+        G = terms.J[rows] @ self.terms.response(t, terms.M, True).W @ terms.J[rows].T
         grazing = {
             i
             for i, u, limit in zip(
@@ -214,6 +202,8 @@ class ContactHandler:
             self._give_slack_to_open(now)
         self.impacts.rims.clear_flat()
         self.patches.refuse_shallow(t)
+        if self.terms.light:
+            require_determined(self.terms, t)
         for k in (self.first + i for i in self.terms.off):
             self.handler.set_mode(k, self.handler.mode(k)._replace(slack=OFF_SLACK))
         for k, old in enumerate(before):
@@ -239,7 +229,7 @@ class ContactHandler:
         """
         terms = self.terms.at(t)
         self.terms.free(t, terms)
-        W = self.terms.response(t, terms.M, True)
+        W = self.terms.response(t, terms.M, True).W
         G = terms.J @ W @ terms.J.T
         slow = self.stopped = [i for i in now if self._slow(G, terms.u, i)]
         rows = [3 * i for i in now] + [
@@ -259,31 +249,37 @@ class ContactHandler:
         t = slice(3 * i + 1, 3 * i + 3)
         return bool(np.linalg.norm(u[t]) <= self.terms.small(G, t, ZERO_SLIP).max())
 
-    def _problem(self, t: float, now: list[int]) -> ContactMotion:
-        """Return what decides the motion of the points `now`, at the state of the run at t (s) with
-        all contacts open.
+    def _problem(self, t: float, now: list[int], joints: RestingJoints) -> ContactMotion:
+        """Return what decides the motion of the points `now` and of joints at rest, at the state of
+        the run at t (s) with all contacts open.
         """
+        joints.release(self.handler)
         terms = self.terms.at(t)
         rows = np.array([3 * i + j for i in now for j in range(3)])
+        none = np.zeros(3 * len(joints.parts))
         W = self.terms.response(t, terms.M, False)
-        J = terms.J[rows]
+        J = np.vstack([terms.J[rows], joints.rows(len(terms.M))])
         free = self.terms.free(t, terms)
-        G = J @ W @ J.T
-        b = J @ free - terms.gamma[rows]
-        acting = np.abs(J) @ np.abs(free) + np.abs(terms.gamma[rows])
+        gamma = np.append(terms.gamma[rows], none)
+        G = J @ W.W @ J.T
+        b = J @ free - gamma
+        acting = np.abs(J) @ np.abs(free) + np.abs(gamma)
         b[np.abs(b) <= CANCELLED_ACCELERATION * acting] = 0.0  # bodies that fall together and touch
         still = np.array(
             [
                 self.terms.small(G, slice(3 * n + 1, 3 * n + 3), ZERO_SLIP).max()
-                for n in range(len(now))
+                for n in range(len(now) + len(joints.parts))
             ]
         )
+        exact = W.rows(J, b, self.terms.choice_inertia * free if self.terms.light else None)
+        # the normal force of a joint is given, and moves nothing: it is measured as the friction is
+        for n in range(3 * len(now), len(J), 3):
+            G[n, n] = exact.G[n, n] = G[n + 1, n + 1]
+        one = np.ones(len(joints.parts))
+        static, kinetic = (np.append(x[now], one) for x in (self.terms.static, self.terms.kinetic))
+        u = np.append(terms.u[rows], none)
         return ContactMotion(
-            terms,
-            W,
-            J,
-            acting,
-            RimMotion(G, b, terms.u[rows], self.terms.static[now], self.terms.kinetic[now], still),
+            terms, W, J, acting, RimMotion(G, b, u, static, kinetic, still), exact, joints
         )
 
     def _find_modes(self, t: float, now: list[int], again: bool) -> None:
@@ -291,14 +287,15 @@ class ContactHandler:
         SimulationError where there are none.
         """
         rims = self.impacts.rims
-        problem = self._problem(t, now)
         proved = rims.enumerated_points(now)
+        joints = NO_JOINTS if proved == ENOUGH else self._joints(t, now)
+        problem = self._problem(t, now, joints)
         if rims.turn(t, now, problem.rows):
             now = sorted(self.terms.touching)
-            problem = self._problem(t, now)
-        terms, W, J, acting, (G, b, u, static, kinetic, still) = problem
-        friction = Friction(static, kinetic, slip_directions(u, still), np.zeros(len(now)))
-        found = solutions(G, b, friction, proved)
+            problem = self._problem(t, now, joints)
+        terms, W, J, acting, (G, b, u, static, kinetic, still), exact, _ = problem
+        friction = self.shares.friction(now, problem)
+        found = solutions(G, b, friction, proved, exact)
         shared = bool(found) and found[0].loose.shape[1] > 0
         rims.remark(t, now, u, still)
         if shared and len(found) > 1 and not self.terms.ledger.remark:
@@ -306,17 +303,25 @@ class ContactHandler:
                 f"from t = {t:.9g} s the motion depends on how {self.terms.named(now)} share the"
                 " load, which rigid bodies do not determine; the most even shares were taken"
             )
+        if not found and self.terms.light:
+            refuse_to_pull(self.terms, t, now)
         odd = not found or (len(found) > 1 and not shared and (static == kinetic).all())
-        if odd and self._paradox(t, now, found, G, u, W, J) and again:
+        own = 3 * len(now)  # friction of joints has no part in an impact
+        if odd and self._paradox(t, now, found, u[:own], W, J[:own]) and again:
             self.choose(t, False)
             return
         if not found:
             raise SimulationError(self._no_motion(t, now, found))
-        self._apply(now, found[0], G, b if b.any() else acting, still)
+        acts = b if b.any() else acting
+        self._apply(now, found[0], G, acts, still)
+        joints.apply(self.handler, found[0], self._slack(G, acts, static)[len(now) :])
         if found[0].loose.shape[1]:
             self.shares.choose(self._closed_contacts(t, now, found[0], problem))
-        elif (other := self._terms_of_tape(t, now, G, b)) is not None and (
-            beyond := solutions(G, other, friction, proved)
+        elif (
+            not self.terms.light
+            and not joints.parts
+            and (other := self._terms_of_tape(t, now, G, b)) is not None
+            and (beyond := solutions(G, other, friction, proved))
         ):
             found = beyond
             self._open_all()
@@ -329,8 +334,9 @@ class ContactHandler:
         """Set the modes of the points `now` to those of a solution, with the slack of their guards
         relative to the terms b.
         """
-        slack = self._slack(now, G, b)
-        most = float(one.force[::3].max(initial=0.0))
+        own = slice(3 * len(now))
+        slack = self._slack(G[own, own], b[own], self.terms.static[now])
+        most = float(one.force[: 3 * len(now) : 3].max(initial=0.0))
         for n, (i, mode) in enumerate(zip(now, one.modes)):
             if mode == OPEN:
                 continue
@@ -349,11 +355,17 @@ class ContactHandler:
             )
             self.handler.set_mode(self.first + i, new)
 
-    def _slack(self, now: list[int], G: Array, b: Array) -> Array:
+    def _joints(self, t: float, now: list[int]) -> RestingJoints:
+        """Return the joints at rest with dry friction that are treated with the points `now`."""
+        if not self.handler.constraints.speeds:
+            return NO_JOINTS
+        return resting_joints(self.handler, self.terms.at(t).M, len(now))
+
+    def _slack(self, G: Array, b: Array, static: Array) -> Array:
         """Return (k,), in N: by how much a force may leave its cone before that is an event."""
         size = row_sizes(G)
         scale = float(np.abs(b / size).max())
-        return CONE_SLACK * scale / size[::3] * (1.0 + self.terms.static[now])
+        return CONE_SLACK * scale / size[::3] * (1.0 + static)
 
     def _closed_contacts(
         self, t: float, now: list[int], one: Solution, problem: ContactMotion
@@ -364,7 +376,8 @@ class ContactHandler:
         G, b = problem.rows.G, problem.rows.b
         acts = b if b.any() else problem.acting
         scale = float(np.abs(acts / row_sizes(G)).max())
-        return ClosedContacts(t, now, one, problem.rows, scale, self._slack(now, G, acts))
+        slack = self._slack(G, acts, problem.rows.static)
+        return ClosedContacts(t, now, one, problem, scale, slack)
 
     def _terms_of_tape(self, t: float, now: list[int], G: Array, b: Array) -> Array | None:
         """Return b as the tape computes it, where by the tape a force pulls that pushes in the
@@ -474,9 +487,8 @@ class ContactHandler:
         t: float,
         now: list[int],
         found: list[Solution],
-        G: Array,
         u: Array,
-        W: Array,
+        W: Response,
         J: Array,
     ) -> bool:
         """Apply the contact's `paradox` option where there is no motion, or more than one, at the
@@ -485,18 +497,20 @@ class ContactHandler:
         """
         if self.points[now[0]].contact.paradox == "stop":
             raise SimulationError(self._no_motion(t, now, found))
-        blows = solutions(G, u, Friction.at_rest(self.terms.kinetic[now], self.terms.kinetic[now]))
-        P = max(
-            (one.force for one in blows),
-            key=lambda f: float(np.abs(f).max()),
-            default=np.zeros(len(u)),
+        rows = W.rows(J, u)
+        friction = Friction.at_rest(self.terms.kinetic[now], self.terms.kinetic[now])
+        blows = solutions(J @ W.W @ J.T, u, friction, rows=rows)
+        P, y = max(
+            ((one.force, one.light) for one in blows),
+            key=lambda one: float(np.abs(one[0]).max()),
+            default=(np.zeros(len(u)), np.zeros(len(rows.D))),
         )
         self.terms.remark(
             f"at t = {t:.9g} s there were {len(found)} motions at {self.terms.named(now)}"
             " (Painleve): an impact without collision was taken"
         )
         self.handler.say(t, f"impact without collision at {self.terms.named(now)}")
-        (q, v), after = self.handler.state_of(), u + G @ P
+        (q, v), after = self.handler.state_of(), rows.rate(P, y)
         self.impacts.without_collision(t, now, u, P)
-        self.handler.put(q, v + W @ (J.T @ P), float(P @ (u + after) / 2.0))
+        self.handler.put(q, v + W.change(J.T @ P, y), float(P @ (u + after) / 2.0))
         return bool(P.any())

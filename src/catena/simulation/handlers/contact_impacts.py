@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...contact import ENOUGH, Blow, RimImpact, blow
+from ...contact import ENOUGH, Blow, ContactRows, Response, RimImpact, blow
 from ...errors import QuestionError, SimulationError, SingularError
 from ...model import IMPACT_LAWS
 from .accumulation import Impacts
@@ -85,22 +85,22 @@ class ContactImpacts:
 
     def _problem(
         self, t: float, now: list[int], stops: TouchingStops
-    ) -> tuple[Array, Array, Array, Array]:
-        """Return W (nv, nv), J (3 k, nv) and the speeds J v (3 k,) of the points `now` and of the
+    ) -> tuple[Response, Array, Array, Array]:
+        """Return the response, J (3 k, nv) and the speeds J v (3 k,) of the points `now` and of the
         stops after them, and the normal speeds (k,) below which a speed counts as zero.
         """
         terms = self.terms.at(t)
         rows = np.array([3 * i + j for i in now for j in range(3)])
         W = self.terms.response(t, terms.M, True, stops=False)
         J = np.vstack([terms.J[rows], stops.J])
-        return W, J, np.append(terms.u[rows], stops.speeds), self._small(J @ W @ J.T, J, terms.M)
+        return W, J, np.append(terms.u[rows], stops.speeds), self._small(J @ W.W @ J.T, J, terms.M)
 
     def _small(self, G: Array, J: Array, M: Array) -> Array:
         """Return the normal speeds (k,) below which a speed counts as zero: relative to the speed
         that the largest energy so far would give. Where locks and prescribed motion hold both
         bodies, the mobility is that of the bodies without these.
         """
-        free = J @ np.linalg.solve(M, J.T)
+        free = self.terms.without_rows(M, J)
         held = np.diagonal(G)[::3] <= HELD_MOBILITY * np.diagonal(free)[::3]
         return np.where(
             held,
@@ -134,7 +134,7 @@ class ContactImpacts:
         t: float,
         now: list[int],
         stops: TouchingStops,
-        W: Array,
+        W: Response,
         J: Array,
         u: Array,
         small: Array,
@@ -152,7 +152,7 @@ class ContactImpacts:
         e = self._restitution(now, back)
         mu = self._friction(now, stops)
         if not self._accumulated(now) and self.rims.turn(
-            t, now, RimImpact(W, J, u, e, mu, c.law, c.impacts)
+            t, now, RimImpact(W.W, J, u, e, mu, c.law, c.impacts)
         ):
             now = sorted(self.terms.touching)
             (W, J, u, small), e, mu = (
@@ -161,10 +161,11 @@ class ContactImpacts:
                 self._friction(now, stops),
             )
         # without rebound all laws for several points agree
-        G = J @ W @ J.T
+        G = J @ W.W @ J.T
+        rows = W.rows(J, u)
         law = "newton" if self._accumulated(now) and proved == ENOUGH else c.law
         try:
-            one = blow(G, u, e, mu, law, c.impacts, proved)
+            one = blow(G, u, e, mu, law, c.impacts, proved, rows)
         except QuestionError as why:
             raise SimulationError(
                 f"at t = {t:.9g} s the impact at {self.terms.named(now)} has no answer by {c.law}:"
@@ -172,13 +173,13 @@ class ContactImpacts:
             ) from None
         except SingularError as why:
             e = np.zeros(len(mu))
-            one = self._without_rebound(t, now, G, u, mu, str(why))
+            one = self._without_rebound(t, now, G, rows, mu, str(why))
         if one.several:
             self.terms.remark(
                 f"at t = {t:.9g} s the impact at {self.terms.named(now)} has several solutions, one"
                 " of which was taken"
             )
-        (q, v), dv = self.handler.state_of(), W @ (J.T @ one.P)
+        (q, v), dv = self.handler.state_of(), W.change(J.T @ one.P, one.light)
         work = float(one.P @ (u + one.after) / 2.0)
         self.handler.put(q, v + dv, work + self._drive_work(t, v, dv, J.T @ one.P))
         self.handler.engine.restart_scales()
@@ -224,7 +225,7 @@ class ContactImpacts:
         return float((v + 0.5 * dv) @ (self.terms.at(t).M @ dv - P))
 
     def _without_rebound(
-        self, t: float, now: list[int], G: Array, u: Array, mu: Array, why: str
+        self, t: float, now: list[int], G: Array, rows: ContactRows, mu: Array, why: str
     ) -> Blow:
         """Handle an impact for which the law has no solution, for the reason `why`: return the
         impact without rebound, or raise SimulationError where the contact's `paradox` option is
@@ -241,7 +242,7 @@ class ContactImpacts:
                 " come to rest"
             )
         try:
-            one = blow(G, u, np.zeros(len(mu)), mu, c.law, c.impacts)
+            one = blow(G, rows.b, np.zeros(len(mu)), mu, c.law, c.impacts, rows=rows)
         except SingularError:
             raise SimulationError(f"{what}; nor has it one without rebound") from None
         self.terms.remark(f"{what}; an impact without rebound was taken")

@@ -15,6 +15,7 @@ opens.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -25,16 +26,18 @@ from ...contact import (
     STICK,
     Cones,
     Friction,
-    RimMotion,
     Solution,
     centre,
     centre_beside,
     cones_of,
+    deepest,
     row_sizes,
     slip_directions,
     with_directions,
 )
-from .contact_terms import ContactTerms
+from ..terms.contact_rows import JointShareMode
+from .contact_terms import ContactMotion, ContactTerms
+from .resting_joints import RestingJoints
 
 if TYPE_CHECKING:
     from .context import HandlerContext
@@ -47,14 +50,14 @@ DIFFERENCE_TIME = 1e-6
 
 class ClosedContacts(NamedTuple):
     """The contact points `now` at t (s) whose modes are set. one: the solution that the modes come
-    from. rows: what acts along their rows. scale: the size of what acts, relative to which a force
-    counts as zero. slack (k,): of their guards, N.
+    from. problem: what acts along their rows, and along those of joints at rest. scale: the size of
+    what acts, relative to which a force counts as zero. slack (k,): of their guards, N.
     """
 
     t: float
     now: list[int]
     one: Solution
-    rows: RimMotion
+    problem: ContactMotion
     scale: float
     slack: Array
 
@@ -62,25 +65,30 @@ class ClosedContacts(NamedTuple):
 class ContactShares:
     """The choice of indeterminate contact forces of one run.
 
-    motion: a function (t, points) that returns what acts along the rows of these points with all
+    motion: a function (t, points, joints at rest) that returns what acts along their rows with all
     contacts open.
     """
 
-    def __init__(self, terms: ContactTerms, motion: Callable[[float, list[int]], RimMotion]):
+    def __init__(
+        self,
+        terms: ContactTerms,
+        motion: Callable[[float, list[int], RestingJoints], ContactMotion],
+    ):
         self.terms, self.motion = terms, motion
         self.handler: HandlerContext = terms.handler
         self.first = self.handler.constraints.first_contact
 
     def choose(self, held: ClosedContacts) -> None:
         """Set the shares in the modes so that the forces on the tape are admissible now, and for
-        some time from now.
+        some time from now; the ledger is told how far the most admissible forces are inside their
+        cones.
         """
+        one, rows = held.one, held.problem.rows
+        friction = self.friction(held.now, held.problem)
+        cones = cones_of(one.modes, friction, one.force, row_sizes(rows.G), held.scale)
+        self._note_margin(deepest(one.force, one.loose, cones).margin)
         if self._admitted(held):
             return
-        one, rows = held.one, held.rows
-        friction = self._friction(held.now, rows)
-        size = row_sizes(rows.G)
-        cones = cones_of(one.modes, friction, one.force, size, held.scale)
         # a force outside its cone by less than the slack is admitted: a table whose load is exactly
         # above one of its legs has no force inside all cones
         cones = cones._replace(room=0.5 * held.slack / (1.0 + rows.static))
@@ -90,11 +98,20 @@ class ContactShares:
             rate = self._rate(held, friction, found, cones)
         self._set(held, one.force if found is None else found, rate)
 
-    def _friction(self, now: list[int], rows: RimMotion) -> Friction:
-        """Return the coefficients and slip directions of the points `now`."""
-        return Friction(
-            rows.static, rows.kinetic, slip_directions(rows.u, rows.still), np.zeros(len(now))
-        )
+    def _note_margin(self, margin: float) -> None:
+        """Lower the margin of the ledger to this one where it is smaller."""
+        ledger = self.terms.ledger
+        least = margin if ledger.margin is None else min(ledger.margin, margin)
+        self.terms.ledger = replace(ledger, margin=float(least))
+
+    def friction(self, now: list[int], problem: ContactMotion) -> Friction:
+        """Return the coefficients and slip directions of the points `now`, and the friction of the
+        joints at rest.
+        """
+        rows, joints = problem.rows, problem.joints
+        base = np.append(np.zeros(len(now)), joints.limit)
+        d = slip_directions(rows.u, rows.still)
+        return Friction(rows.static, rows.kinetic, d, base, len(joints.parts))
 
     def _admitted(self, held: ClosedContacts) -> bool:
         """Whether the forces that the tape gives now lie within their cones, up to half the slack
@@ -105,10 +122,14 @@ class ContactShares:
             if mode == OPEN:
                 continue
             f = force[self.terms.places[i]]
-            beyond = np.linalg.norm(f[1:]) - held.rows.static[n] * f[0] if mode == STICK else 0.0
+            static = held.problem.rows.static[n]
+            beyond = np.linalg.norm(f[1:]) - static * f[0] if mode == STICK else 0.0
             if max(-f[0], beyond) > 0.5 * held.slack[n]:
                 return False
-        return True
+        joints = held.problem.joints
+        # the force of a joint that slips is zero here
+        over = np.abs(force[joints.parts]) - joints.limit
+        return bool((over <= 0.5 * held.slack[len(held.now) :]).all())
 
     def _set(self, held: ClosedContacts, force: Array, rate: Array) -> None:
         """Set the shares in the modes to `force` (3 k,), N, changing at `rate` (3 k,), N/s."""
@@ -121,27 +142,32 @@ class ContactShares:
             share = dict(zip(names, (*own.tolist(), *later.tolist())), since=held.t)
             mode_now = self.handler.mode(self.first + i)
             self.handler.set_mode(self.first + i, mode_now._replace(**share))
+        for n, k in enumerate(held.problem.joints.parts, len(held.now)):
+            on = float(self.handler.mode(k).held)
+            joint = JointShareMode(on, force[3 * n + 1], rate[3 * n + 1], held.t)
+            self.handler.set_mode(self.handler.constraints.rest + 1 + k, joint)
 
     def _rate(self, held: ClosedContacts, friction: Friction, found: Array, cones: Cones) -> Array:
         """Return (3 k,), in N/s: the rate at which the centre of the admissible forces moves, by a
         difference quotient; zero where nothing acts, or where the forces have another number of
         undetermined directions a short time later.
         """
-        fastest = float(np.abs(held.rows.b).max())
+        fastest = float(np.abs(held.problem.rows.b).max())
         if not fastest > 0.0:
             return np.zeros(len(found))
         soon = DIFFERENCE_TIME * np.sqrt(self.terms.length / fastest)
-        rows = self._later(held, soon)
+        later = self._later(held, soon)
+        rows = later.rows
         one = held.one
         d = slip_directions(rows.u, rows.still)
         d = np.where(np.isnan(d) | np.isnan(friction.direction), one.direction, d)
         size = row_sizes(rows.G)
-        then = with_directions(rows.G, rows.b, friction, one.modes, d, size, np.inf)
+        then = with_directions(later.exact, friction, one.modes, d, size, np.inf)
         if then is None or then.loose.shape != one.loose.shape:
             return np.zeros(len(found))
         return (centre_beside(found, then.force, then.loose, cones) - found) / soon
 
-    def _later(self, held: ClosedContacts, soon: float) -> RimMotion:
+    def _later(self, held: ClosedContacts, soon: float) -> ContactMotion:
         """Return what acts along the rows after `soon` (s), by one Euler step; the state and modes
         of the run are restored.
         """
@@ -152,7 +178,7 @@ class ContactShares:
             engine.x[:] += soon * engine.evaluate("derivative", held.t)[0]
             for i in range(len(terms.points)):
                 handler.set_mode(self.first + i, handler.mode(self.first + i).opened)
-            return self.motion(held.t + soon, held.now)
+            return self.motion(held.t + soon, held.now, held.problem.joints)
         finally:
             engine.x[:], engine.modes[:] = x, modes
             handler.energy, terms.available = known

@@ -10,14 +10,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...contact import response
+from ...contact import ContactRows, Response, RimMotion, response
 from ...kernels import usual_length
 from ...results import ContactLedger
+from ..terms.light_motions import LIGHT_INERTIA_RATIO, inertia_of_choice
 from .context import HandlerContext
+from .resting_joints import RestingJoints
 
 Array = NDArray[np.float64]
-# depth of penetration relative to the mechanism's length: a run may start with less
-START_DEPTH = 1e-8
 # gap relative to the mechanism's length: a smaller one counts as closed at the start and at an
 # impact
 CLOSED_GAP = 1e-10
@@ -38,13 +38,34 @@ class Terms(NamedTuple):
     gamma: Array
 
 
+class ContactMotion(NamedTuple):
+    """What decides the motion of the k contact points that touch at one instant.
+
+    terms: of all contact points. W: the response of everything but the contacts to forces.
+    J (3 k, nv): the Jacobian of these points. acting (3 k,): the sum of the magnitudes of the terms
+    of b, relative to which rounding of b is judged. rows: G = J W J', b, slip speeds and friction
+    of these points. exact: the same rows where some motions have little inertia. joints: those at
+    rest with dry friction, whose rows are the last.
+    """
+
+    terms: Terms
+    W: Response
+    J: Array
+    acting: Array
+    rows: RimMotion
+    exact: ContactRows
+    joints: RestingJoints
+
+
 class ContactTerms:
     """The contact points of a run with the numbers of their laws, which of them touch, and the
     ledger of how well the laws were kept.
 
     points: all contact points. places: the rows of each on the tape. touching, off: the numbers of
     points that touch, and of those that are switched off. length: of the mechanism, m. static,
-    kinetic, e (k,): coefficients of friction and restitution. available: twice the energy that the
+    kinetic, e (k,): coefficients of friction and restitution. light: whether motions of little
+    inertia are treated apart (`contact.light_motions`); choice_inertia (nv,): that of the whole
+    mechanism, which they have while contacts are chosen. available: twice the energy that the
     forces could give along the mechanism's length, J. ledger: the ledger.
     """
 
@@ -59,6 +80,8 @@ class ContactTerms:
             np.array([getattr(p.contact, x) for p in self.points]) for x in ("static", "kinetic")
         )
         self.e = np.array([p.contact.restitution for p in self.points])
+        self.light = handler.system.light
+        self.choice_inertia = inertia_of_choice(handler.system.tracer())
         self.available = 0.0
         self.ledger = ContactLedger(
             f"{self.points[0].contact.law}, {self.points[0].contact.impacts}"
@@ -86,12 +109,22 @@ class ContactTerms:
         h.energy = max(h.energy, float(v @ M @ v), 2.0 * abs(float(h.engine.x[-1, 0])))
         return Terms(M, J, u, gap, drift)
 
-    def response(self, t: float, M: Array, impulsive: bool, stops: bool = True) -> Array:
-        """Return W (nv, nv), the change of speeds by impulses, or of accelerations by forces, with
-        all rows but those of contacts held. stops: whether stops of joints are held too.
+    def response(self, t: float, M: Array, impulsive: bool, stops: bool = True) -> Response:
+        """Return the change of speeds by impulses, or of accelerations by forces, with all rows but
+        those of contacts held. stops: whether stops of joints are held too.
         """
         R, by = self.handler.bilateral(t, impulsive, stops)
-        return response(M, R, by.column, by.size)
+        if not self.light:
+            return response(M, R, by.column, by.size)
+        inertia = float((self.choice_inertia * by.column)[0])
+        return response(M, R, by.column, by.size, inertia, LIGHT_INERTIA_RATIO)
+
+    def without_rows(self, M: Array, J: Array) -> Array:
+        """Return J M^-1 J' (3 k, 3 k): the mobility of the bodies without locks and prescribed
+        motion. Light motions have the inertia of the whole mechanism.
+        """
+        M = M + np.diag(self.choice_inertia) if self.light else M
+        return np.asarray(J @ np.linalg.solve(M, J.T))
 
     def small(self, G: Array, rows: list[int] | slice, of: float) -> Array:
         """Return the speeds along these rows below which a speed counts as zero: `of` times the
@@ -108,9 +141,14 @@ class ContactTerms:
 
     def free(self, t: float, terms: Terms) -> Array:
         """Return the accelerations a (nv,) of the present state, in which all contacts are open,
-        and update the energy that the forces could give.
+        and update the energy that the forces could give. Where motions are light, they are those of
+        the mass matrix with `choice_inertia` added.
         """
+        rest = self.handler.constraints.rest
+        before = self.handler.mode(rest)
+        self.handler.set_mode(rest, before._replace(inertia=float(self.light)))
         a = self.handler.engine.evaluate("forces", t)[0][:, 0]
+        self.handler.set_mode(rest, before)
         fastest = float(np.abs(terms.J @ a - terms.gamma).max())
         self.available = float(a @ terms.M @ a) * self.length / fastest if fastest > 0.0 else 0.0
         return a

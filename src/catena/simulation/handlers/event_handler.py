@@ -34,7 +34,7 @@ from .accumulation import Impacts
 from .contact_handler import ContactHandler
 from .event_storm import EVENTS_PER_BLOCK, EventPace
 from .inertia import Inertia
-from .mode_choice import THROWING_SPEED, at_rest, choose, locked
+from .mode_choice import THROWING_SPEED, at_rest, choose, locked, log_changes
 from .open_impact import open_impact
 
 Array = NDArray[np.float64]
@@ -209,13 +209,16 @@ class EventHandler:
         return ends
 
     def _choose(self, t: float) -> None:
-        """Choose the modes of the holdable speeds, then of the contacts; twice where there are
-        both, for each depends on the forces of the other.
+        """Choose the modes of the holdable speeds, then of the contacts, together with joints at
+        rest by dry friction; twice where there are both, for stops depend on the forces of
+        contacts.
         """
+        before = self.engine.modes[: 4 * len(self.constraints.speeds), 0].reshape(-1, 4).copy()
         for _ in range(2 if self.contacts is not None and self.constraints.speeds else 1):
             choose(self, t)
             if self.contacts is not None:
                 self.contacts.choose(t)
+        log_changes(self, t, before)
 
     def _handle_guard(self, t: float, guard: Guard) -> None:
         """Handle the guard of a switched part at t (s): a stop is reached, a speed comes to rest, a

@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 from ...machine import Machine, accelerated
 
 Array = NDArray[np.float64]
+# norm of the inverse of the mass matrix scaled to a unit diagonal: with a smaller one the matrix is
+# far from singular
+REGULAR_INVERSE = 1e9
 
 
 class Inertia:
@@ -27,4 +30,14 @@ class Inertia:
     @cached_property
     def inverse(self) -> Array:
         """The inverse mass matrix (nv, nv). Raises SingularError where a joint has no inertia."""
+        size = np.sqrt(np.maximum(self.matrix.diagonal(), 0.0))
+        if (size > 0.0).all():
+            scale = size[:, None] * size
+            try:
+                inverse = np.linalg.inv(self.matrix / scale)
+            except np.linalg.LinAlgError:
+                inverse = np.full(scale.shape, np.inf)
+            # its largest eigenvalue is at most its norm
+            if np.linalg.norm(inverse) < REGULAR_INVERSE:
+                return inverse / scale
         return accelerated(self.machine, self.matrix, np.eye(len(self.matrix)))

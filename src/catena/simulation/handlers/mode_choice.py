@@ -108,7 +108,7 @@ def held_or_slipping(modes: Array, tried: Flags, W: Array, a: Array, slack: Arra
 
 # --- one run
 def choose(handler: HandlerContext, t: float) -> None:
-    """Set the modes of all holdable speeds at time t (s), and log what has changed."""
+    """Set the modes of all holdable speeds at time t (s)."""
     speeds = handler.constraints.speeds
     if not speeds:
         return
@@ -128,14 +128,11 @@ def choose(handler: HandlerContext, t: float) -> None:
     _set_modes(handler, modes[0])
     if tried.any():
         _solve(handler, t, modes, tried)
-    now = handler.engine.modes[: 4 * len(speeds), 0].reshape(-1, 4)
-    for k in np.flatnonzero(now[:, HELD] != before[:, HELD]).tolist():
-        _log_change(handler, t, k, SpeedMode(*before[k]))
 
 
 def _solve(handler: HandlerContext, t: float, modes: Array, tried: Flags) -> None:
     """Hold the tried speeds, or let them slip."""
-    index, M, inverse = handler.indices, handler.inertia.matrix, handler.inertia.inverse
+    index, M, inverse = handler.indices, handler.inertia.matrix, _inverse(handler)
     free = modes[0].copy()
     free[tried, HELD] = 0.0
     _set_modes(handler, free)
@@ -201,9 +198,20 @@ def _rows(handler: HandlerContext, t: float) -> tuple[Array, Array]:
     q, v = handler.state_of()
     modes = handler.engine.modes[:, 0]
     _, A, _, B, _, z = (np.array(x) for x in handler.system.binding(t, q, v, handler.p, modes))
-    driven = handler.system.driven.speeds if handler.system.driven is not None else ()
-    still = np.eye(len(v))[list(driven)]
-    return np.vstack([A, B[z.ravel() > 0.5], still]), B
+    return np.vstack([A, B[z.ravel() > 0.5]]), B
+
+
+def _inverse(handler: HandlerContext) -> Array:
+    """Return the inverse (nv, nv) of the mass matrix of the speeds that no motion prescribes, with
+    zeros for those that one does: these need no inertia.
+    """
+    if handler.system.driven is None:
+        return handler.inertia.inverse
+    M = handler.inertia.matrix
+    free = np.delete(np.arange(len(M)), handler.system.driven.speeds)
+    inverse = np.zeros_like(M)
+    inverse[np.ix_(free, free)] = np.linalg.inv(M[np.ix_(free, free)])
+    return inverse
 
 
 def _bound(inverse: Array, R: Array) -> Array:
@@ -245,6 +253,13 @@ def _correct_worst(
         return False
     handler.set_mode(worst, mode)
     return True
+
+
+def log_changes(handler: HandlerContext, t: float, before: Array) -> None:
+    """Log what has changed in the modes of the holdable speeds since `before` (k, 4)."""
+    now = handler.engine.modes[: before.size, 0].reshape(-1, 4)
+    for k in np.flatnonzero(now[:, HELD] != before[:, HELD]).tolist():
+        _log_change(handler, t, k, SpeedMode(*before[k]))
 
 
 def _log_change(handler: HandlerContext, t: float, k: int, before: SpeedMode) -> None:

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...collision import SHALLOW, Found, PatchPair, patch_pair
-from ...contact import moving
+from ...contact import START_DEPTH, moving
 from ...errors import SimulationError, StateError
 from ...machine import where
 from ..terms.contact_slots import PatchMode, PatchPoint, RoundedMode
-from .contact_terms import CLOSED_GAP, START_DEPTH, ContactTerms
+from .contact_terms import CLOSED_GAP, ContactTerms
 
 Array = NDArray[np.float64]
 

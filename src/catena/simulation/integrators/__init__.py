@@ -16,6 +16,7 @@ from ...doors import door
 if TYPE_CHECKING:
     from . import drivers, fixed_step
     from .adjoint_steps import backward, record
+    from .engine import Pieces
     from .lane_runs import AdaptiveRuns
     from .methods import METHODS, Method
 

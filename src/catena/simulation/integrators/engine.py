@@ -19,9 +19,9 @@ from ..system.first_order import System
 from ..terms.error_scales import FINEST, SHARE, ErrorScales, error_scales
 from ..terms.guard_sides import GuardSides, guard_sides
 from . import drivers, fixed_step
-from .lane_runs import LaneRuns, address_of
+from .lane_runs import LaneRuns, address_of, watch_of
 from .methods import Method
-from .stiffness import Switch, new_watch
+from .stiffness import Switch
 
 Array = np.ndarray
 FIRST_RUN = np.array([0])  # the list of runs of a single run
@@ -107,7 +107,7 @@ class Engine:
             self.x.T.copy(),
             np.zeros((self.W, 2)),
         )
-        self.watch = new_watch(self.W, method)
+        self.watch = watch_of(system, self.W, method)
         mapped = method.kind in ("map", "stepping")
         first = 1 + size + system.nu
         last = 1 + size + system.nu + len(p)

@@ -192,13 +192,25 @@ class AdaptiveRuns:
         return int(self.ended[:, 0].max())
 
 
+def watch_of(system: System, count: int, method: Method) -> Array:
+    """Return what is known of the stiffness of runs of a system that have not begun."""
+    contacts = bool(system.holding.contacts)
+    large = method.stiff and not contacts
+    operations = system.free_derivative.n_instructions() if large else 0
+    return new_watch(count, method, contacts, operations)
+
+
 class LaneRuns(AdaptiveRuns):
     """Runs of one system, advanced by its tapes. switches: by the number of a run, its changes of
     method.
     """
 
     def __init__(self, system: System, method: Method, x: Array, given: Array, **options: Any):
-        own = {"sides": guard_sides(system.guards, len(x)), **options}
+        own = {
+            "sides": guard_sides(system.guards, len(x)),
+            "watch": watch_of(system, len(x), method),
+            **options,
+        }
         super().__init__(method, x, given, **own)
         self.system = system
         self.watched = bool(method.stiff)

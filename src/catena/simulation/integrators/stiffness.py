@@ -42,12 +42,18 @@ from .lane_stiffness import (
 from .methods import Method
 
 Array = NDArray[np.float64]
-ENOUGH_HITS = 14.0  # more hits than these are a reason to look at the Jacobian
+ENOUGH_HITS = 40.0  # more hits than these are a reason to look at the Jacobian
+# the same where there are contacts, the derivatives of whose rows take seconds to compile
+HITS_WITH_CONTACTS = 2000.0
+# operations of a derivative: with more, so many times more hits are asked, since the first look
+# compiles the Jacobian, which takes seconds for a robot of 30 freedoms, as long as its explicit run
+SMALL_DERIVATIVE = 3000.0
 SHOWN_SWITCHES = 3  # changes of method that the ledger tells one by one
 # steps of the implicit method relative to their mean: longer ones may soon be worth their cost
 GROWING = 2.0
+RELUCTANCE = 3.0  # hits needed after a change that was not worth while, relative to those before
 PATIENCE = 1.25  # cost of the implicit method relative to the explicit one that is put up with
-FIRST_SPAN, LONGEST_SPAN = 24.0, 400.0  # implicit steps until the methods are compared
+FIRST_SPAN, LONGEST_SPAN = 16.0, 400.0  # implicit steps until the methods are compared
 
 
 class Switch(NamedTuple):
@@ -99,10 +105,14 @@ LANES_COST = 2.0  # of an operation on all lanes of a register, relative to one 
 FLOP_COST = 0.5  # of an operation of linear algebra, relative to one of a tape
 
 
-def new_watch(count: int, method: Method) -> Array:
-    """Return what is known of the stiffness of runs that have not begun."""
+def new_watch(count: int, method: Method, contacts: bool = False, operations: float = 0.0) -> Array:
+    """Return what is known of the stiffness of runs that have not begun. contacts: whether the
+    system has contacts that switch; operations: of its derivative.
+    """
     watch = np.zeros((count, WATCHED))
-    watch[:, TEST], watch[:, NEEDED] = TEST_EVERY, ENOUGH_HITS
+    enough = HITS_WITH_CONTACTS if contacts else ENOUGH_HITS
+    watch[:, TEST] = TEST_EVERY
+    watch[:, NEEDED] = enough * max(1.0, operations / SMALL_DERIVATIVE)
     watch[:, IMPLICIT] = method.kind == "rosenbrock"
     return watch
 
@@ -125,7 +135,7 @@ class Stiffness:
         watch[HITS] = 0.0
         product = h * rate
         if not product > 0.5 * LARGE_PRODUCT:
-            watch[NEEDED] *= 2.0
+            watch[NEEDED] *= RELUCTANCE
             return None, h
         watch[IMPLICIT], watch[PRODUCT] = 1.0, product
         watch[LEFT] = watch[SPAN] = FIRST_SPAN
@@ -143,7 +153,7 @@ class Stiffness:
             watch[SINCE] = t
             return None, h
         watch[IMPLICIT], watch[TEST] = 0.0, TEST_EVERY
-        watch[NEEDED] *= 2.0
+        watch[NEEDED] *= RELUCTANCE
         why = f"not stiff: steps of {min(stable, 1e9):.2g} s are stable, the others were {h:.2g} s"
         return Switch(t, self.explicit, why), min(h, 0.5 * stable)
 

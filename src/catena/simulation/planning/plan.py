@@ -4,7 +4,7 @@ resumed.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from threading import Lock as Mutex
@@ -18,7 +18,7 @@ from ...compiler import default_width, fingerprint, keep
 from ...equations import Equations
 from ...equations.formulations import DEFAULT
 from ...errors import SimulationError
-from ...kernels import usual_length
+from ...kernels import Layout, usual_length
 from ...machine import EquationMachine, Machine, compile, metric
 from ...model import Mechanism, names_in, value_of
 from ..events.event_plan import NO_EVENTS, EventPlan, plan_events
@@ -273,6 +273,7 @@ def prepare(
     q, v, p, lead = checks.starting_points(machine, q, v, options["parameters"])
     if limits != "ignore":
         checks.within_limits(machine, q, kept(("bounds",), machine, lambda: checks.bounds(machine)))
+    motion = of_run(options["motion"], start, until)
     if options["contact"] == "time_stepping":
         stepping = stepped_contacts(machine, {**options, "by": by}, kept)
         how, happening = MOREAU_JEAN, NO_EVENTS
@@ -289,6 +290,7 @@ def prepare(
             friction.method,
             options["restitution"],
             options["contact"],
+            driven_speeds(machine.layout, motion),
         )
         checks.events_possible(happening, how, by, start, until)
     control = options["control"]
@@ -301,7 +303,6 @@ def prepare(
                 " give one of them"
             )
         forces = checks.forces(forces, len(q), machine.nv)
-    motion = of_run(options["motion"], start, until)
     try:
         system = made(
             machine,
@@ -354,6 +355,15 @@ def prepare(
         forces=forces,
         friction=friction,
     )
+
+
+def driven_speeds(layout: Layout, motion: Any) -> Sequence[int]:
+    """Return the places in v of the speeds that a motion prescribes."""
+    if motion is None:
+        return ()
+    from ..terms.prescribed import driven
+
+    return driven(layout, motion).speeds
 
 
 def usual_formulation(machine: Machine) -> str:

@@ -13,21 +13,21 @@ from numpy.typing import NDArray
 
 from ...collision import contact_points
 from ...compiler import LaneKernel, Tracer, compile_lanes, vector
+from ...contact import START_DEPTH
 from ...equations import FORMULATIONS, StateKind
 from ...equations.formulations import formulation
 from ...errors import SimulationError, StateError
 from ...kernels import BALL, usual_length
 from ...machine import Machine, where
-from ...model import IMPACT_LAWS
+from ...model import IMPACT_LAWS, per_speed
 from ..terms.stabilisation import stabiliser
+from ..terms.switched_constraints import nonzero
 from ..terms.symbols import SystemSymbols
 from .stepped_patches import SteppedPoint, manifold_points, pair_pose, patch_faults
 from .stepped_rims import stepped_points
-from .time_stepping import ITERATIONS, RESIDUAL, SteppedContacts, Stop
+from .time_stepping import ITERATIONS, RESIDUAL, DryFriction, SteppedContacts, Stop
 
 Array = NDArray[np.float64]
-# depth of penetration relative to the mechanism's length: a run may start with less
-START_DEPTH = 1e-9
 DEFAULT_INTEGRATOR = "auto"
 
 
@@ -41,7 +41,8 @@ def stepped_contacts(
     the entry, and a function that makes it.
     """
     faults = [*patch_faults(machine.mechanism), *_faults(machine, asked), *_numbers(asked)]
-    own = {name: asked[name] for name in ("limits", "restitution", "iterations", "residual")}
+    names = ("limits", "restitution", "friction", "iterations", "residual")
+    own = {name: asked[name] for name in names}
     contacts: SteppedContacts = (
         _build(machine, own)
         if faults
@@ -49,8 +50,8 @@ def stepped_contacts(
     )
     if not contacts.count:
         faults.append(
-            f"mechanism {machine.mechanism.name!r} has no contacts, and no limits that stop joints;"
-            " give it some, or leave contact out"
+            f"mechanism {machine.mechanism.name!r} has no contacts, no limits that stop joints, and"
+            " no dry friction of joints; give it some, or leave contact out"
         )
     if faults:
         raise SimulationError(f"contact = 'time_stepping': {'; '.join(faults)}")
@@ -65,8 +66,9 @@ def _build(machine: Machine, asked: dict[str, Any]) -> SteppedContacts:
         *manifold_points(m),
     )
     stops = tuple(_stops(machine, float(asked["restitution"]))) if asked["limits"] == "stop" else ()
+    rubbing = tuple(_rubbing(machine)) if asked["friction"] != "smooth" else ()
     return SteppedContacts(
-        points, stops, asked["iterations"] or ITERATIONS, asked["residual"] or RESIDUAL
+        points, stops, rubbing, asked["iterations"] or ITERATIONS, asked["residual"] or RESIDUAL
     )
 
 
@@ -90,11 +92,6 @@ def _faults(machine: Machine, asked: dict[str, Any]) -> Iterator[str]:
     ):
         if asked[name] not in (None, ()):
             yield f"{word} not supported: leave {name} out, or use contact = 'events'"
-    if asked["friction"] == "stick":
-        yield (
-            "friction = 'stick' of joints is not supported: use friction = 'smooth', or contact ="
-            " 'events'"
-        )
     form = formulation(asked["by"])
     if form.approximate or form.state is not StateKind.SPEEDS:
         known = ", ".join(
@@ -159,6 +156,13 @@ def _stops(machine: Machine, restitution: float) -> Iterator[Stop]:
                     value,
                     restitution,
                 )
+
+
+def _rubbing(machine: Machine) -> Iterator[DryFriction]:
+    """Yield the dry friction of each speed that has some."""
+    for k, limit in enumerate(per_speed(machine.mechanism, "friction")):
+        if nonzero(limit):
+            yield DryFriction(f"friction of {machine.speed_names[k]}", k, limit)
 
 
 def apart(machine: Machine, system: SystemSymbols, t: float, q: Array, p: Array) -> None:

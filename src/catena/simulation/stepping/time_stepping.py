@@ -8,8 +8,10 @@ batches of runs in lanes.
     finish     v <- v_f + M^-1 J' P;  q <- q_m moved by h/2 v + M^-1 J' shift           a tape
 
 Loops act inside M^-1: they are closed while impulses act. Stops of joints (limits = "stop") are
-contacts of one row. The forces P/h, the modes and the certificate are a part of the state, behind
-the controller's own, so that rows, files and checkpoints have them.
+contacts of one row, and dry friction of joints is a row whose impulse lies between two limits; a
+joint that sticks in a step has the speed zero exactly. The forces P/h, the modes and the
+certificate are a part of the state, behind the controller's own, so that rows, files and
+checkpoints have them.
 """
 
 from __future__ import annotations
@@ -78,17 +80,30 @@ class Stop:
 
 
 @dataclass(frozen=True)
+class DryFriction:
+    """Dry friction of a joint as a row: the impulse along the speed with index `speed` in v is at
+    most `limit` (N or N m, a number or an expression) times the step.
+    """
+
+    name: str
+    speed: int
+    limit: Any
+
+
+@dataclass(frozen=True)
 class SteppedContacts:
     """The contacts of a run by time stepping.
 
-    points: the contact points, in the order of the file. stops: of joints. iterations: the most
-    sweeps of the solver in a step. residual: at which it stops, relative to the fastest speed of a
-    contact. The solver's order is: points with friction, of which those of pairs of shapes come
-    last, then points without friction, then stops.
+    points: the contact points, in the order of the file. stops: of joints. rubbing: the dry
+    friction of joints. iterations: the most sweeps of the solver in a step. residual: at which it
+    stops, relative to the fastest speed of a contact. The solver's order is: points with friction,
+    of which those of pairs of shapes come last, then points without friction, then stops, then
+    friction of joints.
     """
 
     points: tuple[SteppedPoint, ...]
     stops: tuple[Stop, ...] = ()
+    rubbing: tuple[DryFriction, ...] = ()
     iterations: int = ITERATIONS
     residual: float = RESIDUAL
 
@@ -124,6 +139,7 @@ class SteppedContacts:
             [(c.point, c.rough) for c in self.plain]
             + [self.pairs]
             + [replace(stop, restitution=0.0) for stop in self.stops]
+            + [*self.rubbing]
         )
 
     @property
@@ -133,8 +149,8 @@ class SteppedContacts:
 
     @property
     def smooth(self) -> int:
-        """The number of contacts of one row: points without friction, and stops."""
-        return len(self.points) - self.rough + len(self.stops)
+        """The number of contacts of one row: points without friction, stops, friction of joints."""
+        return len(self.points) - self.rough + len(self.stops) + len(self.rubbing)
 
     @property
     def count(self) -> int:
@@ -152,13 +168,14 @@ class SteppedContacts:
         """The names of the contacts' part of the state: forces of the rows (N, or N m), modes, the
         summed moment and force of each pair of shapes, and the certificate.
         """
-        contacts = [c.name for c in self.ordered] + [stop.name for stop in self.stops]
+        joints = [stop.name for stop in self.stops] + [row.name for row in self.rubbing]
+        contacts = [c.name for c in self.ordered] + joints
         rows = [
             f"{name} {axis}"
             for c in self.ordered
             for name, axis in zip([c.name] * c.count, ("normal", "tangent 1", "tangent 2"))
         ]
-        rows += [stop.name for stop in self.stops]
+        rows += joints
         sums = [
             f"{what} of {pair.name} {axis}"
             for pair in self.pairs
@@ -215,8 +232,8 @@ class SteppedContacts:
 
     # --- at a configuration
     def kinematics(self, s: Tracer) -> tuple[ca.SX, ca.SX]:
-        """Return the gaps (k,) of the plain points and stops; and their J (m, nv), with that of the
-        twists of pairs of shapes (6 n, nv) behind it.
+        """Return the gaps (k,) of the plain points and stops, with zeros for friction of joints;
+        and their J (m, nv), with that of the twists of pairs of shapes (6 n, nv) behind it.
         """
         meets = [c.meet(s) for c in self.plain]
         rate = (
@@ -235,8 +252,12 @@ class SteppedContacts:
         gaps = [m.gap for m in meets] + [
             stop.sign * (s.q[stop.place] - s.value(stop.value)) for stop in self.stops
         ]
+        gaps += [ca.SX(0.0) for _ in self.rubbing]
         return ca.densify(vector(gaps)), ca.vertcat(
-            J[:own, :], *(stop.sign * e[stop.speed, :] for stop in self.stops), J[own:, :]
+            J[:own, :],
+            *(stop.sign * e[stop.speed, :] for stop in self.stops),
+            *(e[row.speed, :] for row in self.rubbing),
+            J[own:, :],
         )
 
     def response(self, s: Tracer) -> tuple[ca.SX, ca.SX, ca.SX, list[ca.SX]]:
@@ -302,6 +323,7 @@ class SteppedContacts:
             (n, 6),
             (n, 6),
             (6 * n, width),
+            (len(self.rubbing),),
         )
 
     def solver(self, s: Tracer, lanes: int) -> BlockFunction:
@@ -313,7 +335,9 @@ class SteppedContacts:
         answer = Record(ContactAnswer, ((m,), (m,), (k,), (len(CERTIFICATE),), (1,), (n, 12)))
         scratch = Record(
             ContactScratch,
-            scratch_shapes(r, self.smooth, self.width(s), *self.layout.scratch),
+            scratch_shapes(
+                r, self.smooth, self.width(s), *self.layout.scratch, boxed=len(self.rubbing)
+            ),
             self.layout.hulls if n else None,
         )
         return BlockFunction(
@@ -330,6 +354,7 @@ class SteppedContacts:
             self.layout.groups,
             n,
             self.layout.points,
+            len(self.rubbing),
         )
 
     @property
@@ -337,9 +362,8 @@ class SteppedContacts:
         """The coefficients of restitution of all contacts, and of static and kinetic friction of
         those with friction.
         """
-        e = [float(c.contact.restitution) for c in self.ordered] + [
-            stop.restitution for stop in self.stops
-        ]
+        e = [float(c.contact.restitution) for c in self.ordered]
+        e += [stop.restitution for stop in self.stops] + [0.0] * len(self.rubbing)
         return (
             e,
             [c.contact.static for c in self.ordered if c.rough],
@@ -409,6 +433,8 @@ def step_tapes(system: SystemSymbols) -> tuple[ca.Function, ca.Function]:
     step = taken[sum(x.numel() for x in problem[:10])]
     factors = [ca.SX(pattern, x) for pattern, x in zip(carried, factors)]
     v = free + speed_change(factors, ca.vertcat(c.without_pairs(P, 3), ca.vec(sums[:6, :])))
+    for k, row in enumerate(c.rubbing, c.count - len(c.rubbing)):  # not only to the residual
+        v[row.speed] = ca.if_else(mode[k] == 2.0, 0.0, v[row.speed])
     q = move(
         q,
         v
@@ -482,6 +508,8 @@ def _problem_arrays(
         ca.vertsplit(x, parts) for x in (J @ system.v, J @ free, W)
     )
     e, static, kinetic = (vector(x) for x in c.laws)
+    limits = [h * s.value(row.limit) for row in c.rubbing]
+    limit = ca.Function("limit", [s.p, h], [vector(limits) if limits else ca.SX.zeros(0)])
     count = system.nc - len(c.names)
     own = system.c[:count] + h * system.controller.rate[:count]
     work = system.work + h * (load_power(system) + row_power(system))
@@ -501,6 +529,7 @@ def _problem_arrays(
         turning,
         turns,
         Y.T,
+        limit(system.p, h),
     ]
     return problem, [free, system.q, own, work, system.v, h * tau, *factors], patterns
 

@@ -85,4 +85,5 @@ def _rows(system: SystemSymbols, s: Tracer) -> Binding:
     error, rate, A, z = (
         ca.densify(x) for x in (ca.vertcat(error, e), ca.vertcat(rate, r), ca.vertcat(A, B), z)
     )
-    return Binding(error, rate, A, z, size + system.holding.row_scales(s), system.holding.many)
+    size = size + system.holding.row_scales(s)
+    return Binding(error, rate, A, z, size, system.holding.many, system.light)

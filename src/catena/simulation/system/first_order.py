@@ -19,7 +19,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ...compiler import LaneKernel, Tracer, compile_lanes, damping, kept, kept_tape, losses
+from ...compiler import LaneKernel, Tracer, compile_lanes, coulomb, damping, kept, kept_tape, losses
 from ...equations import Equations
 from ...equations.formulations import derive, formulation
 from ...kernels import SNAP, column_scales, layout, own_length
@@ -30,6 +30,7 @@ from ..stepping.time_stepping import SteppedContacts
 from ..terms.contact_state import contact_state
 from ..terms.error_scales import error_table
 from ..terms.guards import Guard, expressions, fastest_turn
+from ..terms.light_motions import accelerations, has_light_motions
 from ..terms.power import load_power, row_power
 from ..terms.stabilisation import Stabiliser, needs_speeds, stabiliser
 from ..terms.switched_constraints import SwitchedConstraints
@@ -69,7 +70,14 @@ class System:
         self.stabiliser: Stabiliser = stabiliser(stabilise)
         self.holding = SwitchedConstraints() if holding is None else holding
         # driven coordinates need no inertia, as they are not solved for
-        quiet: Any = "raise" if motion is None else "ignore"
+        self.layout = layout(mechanism)
+        self.light = (
+            bool(self.holding.contacts)
+            and motion is None
+            and self.formulation.by_blocks
+            and has_light_motions(self.tracer())
+        )
+        quiet: Any = "raise" if motion is None and not self.light else "ignore"
         own = {"snap": snap, **options} if self.formulation.takes("snap") else options
         with np.errstate(divide=quiet, invalid="ignore"):
             self.equations = equations or kept(
@@ -77,7 +85,6 @@ class System:
             )
         if self.stabiliser.pulls and not self.equations.state_is_qv:
             raise needs_speeds(self.stabiliser, by)
-        self.layout = layout(mechanism)
         self.law, self.friction = law, friction
         self.nq = self.layout.nq
         self.nv: int = self.layout.nv
@@ -210,11 +217,17 @@ class System:
     def losses(self) -> ca.SX:
         """Joint damping and Coulomb friction along the speeds (nv,), N m or N.
 
-        The friction is smoothed, or with "stick" that of the joints that slip.
+        The friction is smoothed, or with "stick" that of the joints that slip and of those that are
+        driven, against the sign of their prescribed speed.
         """
-        if self.friction == "stick":
-            return damping(self.tracer())(self.v, self.p) + self.holding.slipping(self.p, self)
-        return losses(self.tracer())(self.v, self.p)
+        if self.friction != "stick":
+            return losses(self.tracer())(self.v, self.p)
+        found = damping(self.tracer())(self.v, self.p) + self.holding.slipping(self.p, self)
+        if self.driven is not None:
+            dry = coulomb(self.tracer())(self.p)
+            for k in self.driven.speeds:
+                found[k] -= dry[k] * ca.sign(self.v[k])
+        return found
 
     def under(self, given: ca.SX) -> tuple[ca.SX, ca.SX]:
         """Return a and tau (nv,) under the joint forces `given`.
@@ -223,6 +236,8 @@ class System:
         """
         e = self.equations
         here = [self.t, self.q, self.v, self.p]
+        if self.light:
+            return accelerations(self, given), given
         if self.driven is None:
             return e.acceleration(*here[:3], given, self.p), given
         from ..terms.prescribed import forces, partitioned
@@ -287,7 +302,8 @@ class System:
 
     def _free_rate(self) -> ca.SX:
         """Return the rate of the formulation's state before held coordinates are set to rest."""
-        if (self.driven is None or not self.formulation.by_blocks) and not self.stabiliser.pulls:
+        by_equations = self.driven is None or not self.formulation.by_blocks
+        if by_equations and not self.stabiliser.pulls and not self.light:
             return self.equations.derivative(self.t, self.x, self.tau, self.p)
         s = self.tracer()
         rate = ca.Function("rate", [s.q, s.v], [s.coordinate_rate()])

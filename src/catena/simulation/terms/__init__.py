@@ -20,5 +20,6 @@ if TYPE_CHECKING:
     from .contact_rows import ContactMode
     from .error_scales import FINEST, SHARE
     from .guards import LOWER, Guard, Meaning
+    from .symbols import SystemSymbols
 
 __getattr__, __dir__ = door(__name__)

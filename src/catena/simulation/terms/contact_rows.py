@@ -92,9 +92,28 @@ class ContactMode(NamedTuple):
 
 
 class RestMode(NamedTuple):
-    """The mode of `Rest`. rest: 1 where nothing can move, and nothing does; otherwise 0."""
+    """The mode of `Rest`. rest: 1 where nothing can move, and nothing does; otherwise 0. inertia: 1
+    while motions without inertia are given some (`light_motions.py`), so that accelerations exist
+    with all contacts open; otherwise 0.
+    """
 
     rest: Any = 0.0
+    inertia: Any = 0.0
+
+
+class JointShareMode(NamedTuple):
+    """The mode of a `JointShare`. on: 1 where the share counts, else 0. force: the share at the
+    time `since` (s), N or N m; rate: of it, N/s or N m/s.
+    """
+
+    on: Any = 0.0
+    force: Any = 0.0
+    rate: Any = 0.0
+    since: Any = 0.0
+
+    def at(self, t: Any) -> Any:
+        """Return the share at t, s; zero where it does not count."""
+        return self.on * (self.force + (t - self.since) * self.rate)
 
 
 class SwitchedRows(NamedTuple):
@@ -247,6 +266,24 @@ class Rest:
     mode = RestMode()
 
     def rows(self, s: Tracer, mode: RestMode) -> SwitchedRows:
+        """Return no rows."""
+        return no_rows(s)
+
+    def row_scales(self, s: Tracer) -> list[float]:
+        """Return the scales of its rows, of which there are none."""
+        return []
+
+
+@dataclass(frozen=True)
+class JointShare:
+    """A part without rows: the force of dry friction on a joint at rest near which it is taken
+    where rigid bodies do not determine it, because contacts hold the joint as well.
+    """
+
+    name: str
+    mode: ClassVar[Any] = JointShareMode()
+
+    def rows(self, s: Tracer, mode: JointShareMode) -> SwitchedRows:
         """Return no rows."""
         return no_rows(s)
 

@@ -12,14 +12,16 @@ from typing import Any, NamedTuple
 
 import casadi as ca
 
-from ...compiler import Tracer, entries, looped, matrix, row_inertia, smallest_change
-from ...kernels import BALL, Layout, factor
+from ...compiler import Tracer, entries, factored, looped, matrix, row_inertia, smallest_change
+from ...kernels import BALL, Layout
+from .light_motions import LIGHT_INERTIA_RATIO, inertia_of_choice
 
 
 class Binding(NamedTuple):
     """Rows onto which a state is projected: residuals and rates (m,), A (m, nv), the switches z
     (m,) (1: on, 0: off), and the scales of the rows by which their rank is decided (N of
-    `kernels.rank`). many: whether there are so many rows that the tape calls loops for them.
+    `kernels.rank`). many: whether there are so many rows that the tape calls loops for them. light:
+    whether motions may have no inertia (`light_motions.py`); they are then given some.
     """
 
     error: ca.SX
@@ -28,21 +30,26 @@ class Binding(NamedTuple):
     z: ca.SX
     size: list[Any]
     many: bool = False
+    light: bool = False
 
 
 def nearest(s: Tracer, rows: Binding, r: ca.SX, free: list[int]) -> ca.SX:
     """Return the smallest change (nv,) of the free speeds, by kinetic energy, with A change = r in
     the rows that are on.
     """
-    L = s._factor
     change = ca.SX.zeros(s.layout.nv)
-    if len(free) < s.layout.nv:
+    if rows.light:
+        light = LIGHT_INERTIA_RATIO * inertia_of_choice(s)
+        M = s.mass_matrix() + ca.diag(ca.SX(light))
+        L = factored(entries(ca.densify(M[free, free])))
+    elif len(free) < s.layout.nv:
         M = s.mass_matrix()[free, free]
         if s.massless:  # the projection is then measured by the rows as well
             B = ca.diag(rows.z) @ rows.A[:, free]
             M = M + row_inertia(s, B, rows.size, free) @ B
-        L = entries(M)
-        factor(L)
+        L = factored(entries(M))
+    else:
+        L = s._factor
     A = rows.A[:, free]
     column = s.con.column[free]
     if rows.many:

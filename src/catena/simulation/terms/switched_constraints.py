@@ -30,7 +30,9 @@ from ...kernels import Constraints, constraints, layout
 from ...model import Joint
 from ...spatial import rotate
 from .contact_rows import (
+    JointShare,
     Rest,
+    RestMode,
     SwitchedRows,
     TouchingPoint,
     constraint_forces,
@@ -224,7 +226,7 @@ class LockableFrame:
         return constraints(layout(s.layout.mechanism.with_(loops=(self.joint,))), s.value)
 
 
-Part = HoldableSpeed | LockableFrame | TouchingPatch | TouchingPoint | Rest
+Part = HoldableSpeed | LockableFrame | TouchingPatch | TouchingPoint | Rest | JointShare
 
 
 # --- all of a run
@@ -233,10 +235,11 @@ class SwitchedConstraints:
     system.
 
     speeds, locks, patches, contacts: the parts, numbered in this order; with contacts, a part for
-    rest is the last. conditions: of events, functions of a Tracer to an expression. words: the key
-    under which tapes are cached, equal where the tapes are the same; None where that cannot be
-    known. slots: where the mode of each part stands among the modes (size,). symbols (size,): of
-    the modes. first_contact: the number of the part of the first contact point.
+    rest and one for the share of each speed are the last. conditions: of events, functions of a
+    Tracer to an expression. words: the key under which tapes are cached, equal where the tapes are
+    the same; None where that cannot be known. slots: where the mode of each part stands among the
+    modes (size,). symbols (size,): of the modes. first_contact: the number of the part of the first
+    contact point; rest: that of the part for rest, after which the shares of the speeds follow.
     """
 
     def __init__(
@@ -261,8 +264,10 @@ class SwitchedConstraints:
             *self.patches,
             *self.contacts,
             *((Rest(),) if contacts else ()),
+            *(JointShare(f"{h.name} share") for h in self.speeds if contacts),
         )
         self.first_contact = len(self.speeds) + len(self.locks) + len(self.patches)
+        self.rest = self.first_contact + len(self.contacts)
         ends = list(accumulate((len(part.mode) for part in self.parts), initial=0))
         # the place of each part's mode among the modes
         self.slots = tuple(slice(a, b) for a, b in pairwise(ends))
@@ -297,6 +302,11 @@ class SwitchedConstraints:
     def _symbolic(self, part: int) -> Any:
         """Return the mode record of a part, of symbols."""
         return type(self.parts[part].mode)(*elements(self.symbols[self.slots[part]]))
+
+    @property
+    def rest_mode(self) -> RestMode:
+        """The mode record of the part for rest, of symbols; only with contacts."""
+        return RestMode(*self._symbolic(self.rest))
 
     def values(self, s: Tracer) -> tuple[ca.SX, ca.SX, ca.SX]:
         """Return lower limits, upper limits and dry friction of the holdable speeds, as expressions
@@ -448,10 +458,11 @@ class SwitchedConstraints:
         ]
         weights = [w for c, mode in zip(self.contacts, modes) for w in c.weights(mode)]
         near = [x for c, mode in zip(self.contacts, modes) for x in c.share(mode, s.t)]
+        held = [z[k] * self._symbolic(self.rest + 1 + k).at(s.t) for k in range(len(self.speeds))]
         return (
             ca.vertcat(*(B[k, :] for k in others), *F),
             ca.vertcat(*(z[k] for k in others), *weights),
-            ca.vertcat(*(0.0 for _ in others), *near),
+            ca.vertcat(*held, *(0.0 for _ in others[len(held) :]), *near),
         )
 
     def slipping(self, p: ca.SX, system: SystemSymbols) -> ca.SX:
@@ -472,7 +483,7 @@ class SwitchedConstraints:
             for entry in (nq + h.index, h.coordinate) if h.coordinate >= 0 else (nq + h.index,):
                 rate[entry] = _while(self._symbolic(k).held < 0.5, rate[entry], 0.0)
         if self.contacts:
-            rest = self._symbolic(len(self.parts) - 1).rest
+            rest = self.rest_mode.rest
             rate = vector([_while(rest < 0.5, x, 0.0) for x in elements(rate)])
         return rate
 

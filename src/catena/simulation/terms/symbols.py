@@ -50,6 +50,7 @@ class SystemSymbols(Protocol):
     touching_state: ca.SX
     holding: Any  # SwitchedConstraints
     stabiliser: Stabiliser
+    light: bool  # whether motions without inertia are determined by contacts (`light_motions.py`)
 
     def tracer(self) -> Tracer:
         """Return the mechanism's kernels with symbols of their own."""

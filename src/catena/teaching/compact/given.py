@@ -11,7 +11,7 @@ import casadi as ca
 import numpy as np
 
 from ..derivation.board import Board
-from ..derivation.free_bodies import held_by_loops
+from ..derivation.free_bodies import held_by_rows
 from . import kinematics
 from .evaluation import Evaluation, State
 from .frames import Frames
@@ -47,7 +47,7 @@ def _wrenches(board: Board) -> np.ndarray:
     """Return the wrench of each joint on its child by the kernels, (states, joints, 6): torque
     about the child's origin and force, in the child's axes.
     """
-    found = board.s.reactions(held_by_loops(board))
+    found = board.s.reactions(held_by_rows(board))
     return board.numbers(ca.vec(found.T)).reshape(len(board.values), -1, 6)
 
 

@@ -24,6 +24,7 @@ from ...equations import Derived
 from ...errors import FormulationError
 from .board import STATES, Board, WrongLineError
 from .body_steps import ELIMINATED
+from .euler_angles import angles_step, board_in_angles, rows_need_angles
 from .registry import DERIVATIONS, Way, register
 from .steps import Derivation, Line, Step
 
@@ -55,8 +56,11 @@ def derivation(equations: Derived) -> Derivation:
             " coordinates='absolute'"
         )
     way = DERIVATIONS[name]
-    board = Board(equations)
+    charted = way.angles and rows_need_angles(equations)
+    board = board_in_angles(equations) if charted else Board(equations)
     steps = tuple(step for step in way.steps(board) if step.lines)
+    if charted:
+        steps = (angles_step(board), *steps)
     values = {**board.mechanism.parameters}
     return Derivation(
         equations.mechanism.name, name, way.source, steps, board.names, STATES, values
@@ -72,7 +76,10 @@ def textbook_forms(equations: Derived) -> list[Derivation]:
     motion that follow from the rows above them by elimination.
     """
     way = DERIVATIONS.get(equations.formulation)
-    if way is None or (way.rows_alone and equations.readable is not None):
+    if way is None:
+        return []
+    charted = way.angles and rows_need_angles(equations)
+    if way.rows_alone and equations.readable is not None and not charted:
         return []
     try:
         found = derivation(equations)

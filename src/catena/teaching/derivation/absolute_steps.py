@@ -15,7 +15,7 @@ from .board import Board
 from .energy_steps import constraint_step, load_step, rate_rows
 from .free_bodies import FreeBodies
 from .independent_speeds import IndependentSpeeds
-from .kane import active, inertia_forces, partials
+from .kane import acting, active, inertia_forces, partials
 from .kinematics import Bodies, Mover
 from .steps import Label, Line, Step
 from .words import along, bold, of_body
@@ -80,7 +80,7 @@ def maggi(board: Board) -> list[Step]:
         ),
         Step(
             "equations of motion",
-            f"R^T M R {x}' = R^T (F - M N), F with motors.{u.remark}",
+            f"R^T M R {x}' = R^T (F - M N), F of {acting(board, bodies)}.{u.remark}",
             tuple(rows),
             True,
         ),
@@ -144,7 +144,7 @@ def udwadia_kalaba(board: Board) -> list[Step]:
         right = right + V.T @ F + w.T @ (b.R.T @ T)
         if b.heavy:
             # what the joints do, by the kernels
-            held = (free.force(b.name) + b.m * bodies.gravity - F) / b.m
+            held = (free.force(b.name) + b.m * free.weight_direction - F) / b.m
             freely.append(
                 board.line(
                     bold("a", b.name, "0"),
@@ -185,21 +185,26 @@ def udwadia_kalaba(board: Board) -> list[Step]:
         *load_step(board),
         Step(
             "free motion",
-            "a_0 of each body without joints, under weights, motors and loads; where it has"
-            " inertia, T_0 is the torque by which it would turn.",
+            f"a_0 of each body without joints, under {acting(board, bodies)}"
+            + (
+                "; where it has inertia, T_0 is the torque by which it would turn."
+                if any(b.stiff for b in free.movers.values())
+                else "."
+            ),
             tuple(freely),
             True,
         ),
         Step(
             "corrections",
-            "What the joints add. Of all accelerations that obey them the true ones are nearest to"
-            " a_0 in the metric of the masses (Gauss).",
+            f"What the joints{' and contacts' if board.mechanism.nonholonomic else ''} add. Of all"
+            " accelerations that obey them the true ones are nearest to a_0 in the metric of the"
+            " masses (Gauss).",
             tuple(corrections),
         ),
         Step(
             "equations of motion",
             "At the nearest point the corrections, times the masses, have no part along any motion"
-            " that the joints allow.",
+            f" that the joints allow{free.row_words}.",
             tuple(rows),
             True,
         ),
@@ -217,7 +222,7 @@ def _applied(board: Board, free: FreeBodies, b: Mover) -> tuple[ca.SX, ca.SX]:
     """Return the force on a body and the torque about its centre of mass, in the ground's axes, of
     weight, loads and motors, without joints.
     """
-    F = b.m * free.bodies.gravity
+    F = b.m * free.weight_direction
     T = ca.SX.zeros(3)
     loads = board.s.applied.wrenches if board.mechanism.loads else {}
     if b.name in loads:
@@ -327,8 +332,8 @@ def natural_coordinates(board: Board) -> list[Step]:
         ),
         Step(
             "equations of motion",
-            "M y'' + rows' forces = Q. The forces of rigidity and of joints do no work along a"
-            " motion that obeys them, so they vanish from (dy'/dx')^T (M y'' - Q) = 0."
+            "M y'' = Q plus the forces of the rows. The forces of rigidity and of joints do no"
+            " work along a motion that obeys them, so they vanish from (dy'/dx')^T (M y'' - Q) = 0."
             + (
                 " A' lambda are the forces of the other rows, which x' does not obey by itself."
                 if board.lam.numel()

@@ -53,9 +53,12 @@ class WrongLineError(FormulationError):
 
 
 class Board:
-    """Turns expressions into lines, and checks them."""
+    """Turns expressions into lines, and checks them. lean: the coordinate that a chart of angles
+    keeps below a size, and that size, rad; None without such a chart.
+    """
 
-    def __init__(self, equations: Derived):
+    def __init__(self, equations: Derived, lean: tuple[int, float] | None = None):
+        self.lean = lean
         m = with_letter(equations.mechanism)
         self.equations, self.mechanism, self.s = equations, m, Tracer(layout(m))
         s = self.s
@@ -88,7 +91,7 @@ class Board:
     def _rows(self) -> tuple[ca.SX, ca.SX]:
         """Return A and gamma of A a = gamma."""
         s = self.s
-        if self._given_rows is None:
+        if self._given_rows is None and not self.mechanism.nonholonomic:
             _, _, gamma, A = s.constraint_rows()
             return A, gamma
         A, B = self.own_rows
@@ -105,7 +108,39 @@ class Board:
         if not self.mechanism.constrained:
             return ca.SX(0, s.layout.nv), ca.SX(0, 1)
         _, rate, _, A = s.constraint_rows()
-        return A, ca.substitute(rate, s.v, ca.SX.zeros(s.layout.nv))
+        B = ca.substitute(rate, s.v, ca.SX.zeros(s.layout.nv))
+        return (self._simplified(A), B) if self.mechanism.nonholonomic else (A, B)
+
+    def _simplified(self, A: ca.SX) -> ca.SX:
+        """Return a matrix of q and p in the textbook's form; A itself where it has none.
+
+        A root in it may have cancelled on one side of a right angle only; the result is compared
+        with A at random states of the chart.
+        """
+        s = self.s
+        names = names_of(self.mechanism)
+        symbols_of = {"q": s.q, "p": s.p}
+        try:
+            statement = Statement.of(symbols_of, ca.SX.zeros(A.numel()), ca.vec(ca.densify(A)))
+            rows = textbook(statement, names, Budget(EFFORT, TERMS))
+        except (NotHarmonic, OutOfBudget):
+            return A
+        inputs = [x for role in symbols_of for x in symbols(names[role])]
+        values = [sp.Add(*(term.value for term in row.right)) for row in rows]
+        f = sp.lambdify(inputs, values, {"sin": ca.sin, "cos": ca.cos, "sqrt": ca.sqrt})
+        found = ca.vertcat(*map(ca.SX, f(*(x[k] for x in (s.q, s.p) for k in range(x.numel())))))
+        found = ca.sparsify(ca.reshape(found, *A.shape))
+        both = ca.Function("both", [s.q, s.p], [ca.densify(found - A), ca.densify(A)])
+        for seed in range(STATES):
+            missed, size = both(*self._somewhere(seed))
+            if np.abs(np.array(missed)).max() > 1e-12 * np.abs(np.array(size)).max():
+                return A
+        return found
+
+    @property
+    def loops_held(self) -> bool:
+        """Whether loops or other conditions on positions are among the rows."""
+        return self._given_rows is None and bool(self.mechanism.loops or self.mechanism.constraints)
 
     @property
     def freedoms(self) -> list[Name]:
@@ -122,7 +157,7 @@ class Board:
         """
         s = self.s
         rng = np.random.default_rng(seed + 17)
-        q, p = s.layout.somewhere(seed)
+        q, p = self._somewhere(seed)
         v, tau = rng.normal(size=(2, s.layout.nv))
         t = rng.uniform(size=1)
         v = self._allowed(t, q, v, p)
@@ -137,6 +172,16 @@ class Board:
             excess, A = self._missing(*given.values())
             given["lam"] = np.linalg.lstsq(np.array(A).T, np.array(excess).ravel(), rcond=None)[0]
         return given
+
+    def _somewhere(self, seed: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return random coordinates and the parameters; the lean of a chart of Euler angles stays
+        within its range.
+        """
+        q, p = self.s.layout.somewhere(seed)
+        lean = self.lean
+        if lean is not None:
+            q[lean[0]] = lean[1] * np.sin(q[lean[0]])
+        return q, p
 
     def _allowed(self, t: Any, q: Any, v: np.ndarray, p: Any) -> np.ndarray:
         """Return the speeds nearest to v that obey the rows."""
@@ -360,12 +405,12 @@ class Board:
         """Return a size for each entry, (states, entries): the sum over all entries, converted to
         the unit of each by the inertia along the speeds.
         """
-        nv = self.s.layout.nv
-        if known.shape[1] != nv:
-            return np.abs(known)
+        n, nv = known.shape[1], self.s.layout.nv
         sizes = np.abs(known) + (
-            0.0 if beside is None else np.abs(self.numbers(beside)).reshape(STATES, -1, nv).sum(1)
+            0.0 if beside is None else np.abs(self.numbers(beside)).reshape(STATES, -1, n).sum(1)
         )
+        if n != nv:
+            return sizes
         root = np.sqrt(np.abs(self.numbers(ca.diag(self.inertia))))
         unit = np.where(root > 0, root, 1.0)
         return unit * (sizes / unit).sum(1, keepdims=True)

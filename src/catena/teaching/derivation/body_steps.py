@@ -1,4 +1,4 @@
-"""Derivations that cut every body free: newton_euler, recursive, penalty, boltzmann_hamel."""
+"""Derivations that cut every body free: newton_euler, recursive, penalty."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .energy_steps import constraint_step, load_step, rate_rows
 from .free_bodies import FreeBodies
 from .kane import active, inertia_forces
 from .steps import Line, Step
-from .words import block_of_g, bold, column_of
+from .words import bold
 
 ELIMINATED = "equations of motion"
 NOTHING = 1e-12  # rounding of an entry that vanishes, where the others are of size one
@@ -57,11 +57,15 @@ def laws(board: Board, free: FreeBodies) -> list[Step]:
             free.sizes[1],
         )
     which = ", ".join(free.movers)
+    carry = any(j.parent in free.movers for j in board.mechanism.ordered)
+    others = ", minus the forces of the joints that it carries" if carry else ""
+    weight = "" if free.bodies.gravity.is_zero() else "its weight plus "
+    loads = "; loads add theirs" if board.mechanism.loads else ""
     return [
         Step(
             "Newton's law",
-            f"m a of each body ({which}) equals its weight plus the force of the joint that carries"
-            " it, minus the forces of the joints that it carries.",
+            f"m a of each body ({which}) equals {weight}the force of the joint that carries it"
+            f"{others}{loads}{free.row_words}.",
             _said(newton),
             True,
         ),
@@ -82,10 +86,18 @@ def freedoms(board: Board, free: FreeBodies) -> Step:
     rows = board.rows(free.along_freedoms(), free.motors(), free.sizes[0] + free.sizes[1])
     return Step(
         "freedoms of the joints",
-        "Along its freedom a joint transmits the force of its motor, and nothing else.",
+        "Along its freedom a joint transmits the force of its motor"
+        + (" and of the springs, dampers and rotors in it" if _more_than_motors(board) else "")
+        + ", and nothing else.",
         _said(rows),
         True,
     )
+
+
+def _more_than_motors(board: Board) -> bool:
+    """Whether loads or rotors act along the freedoms of joints."""
+    rotors = not vector(board.s.tree.armature).is_zero()
+    return rotors or bool(board.mechanism.loads and not board.s.applied.forces.is_zero())
 
 
 def eliminated(board: Board, free: FreeBodies) -> Step:
@@ -140,22 +152,29 @@ def recursive(board: Board) -> list[Step]:
         *load_step(board),
         Step(
             "outward pass",
-            "From the ground to the leaves: each joint adds its own motion; the ground accelerates"
-            " upwards with g, so that weight needs no term of its own. Origins of the bodies, along"
-            " each body's own axes.",
+            "From the ground to the leaves: each joint adds its own motion"
+            + (
+                ""
+                if g.is_zero()
+                else "; the ground accelerates upwards with g, so that weight needs no term of its"
+                " own"
+            )
+            + ". Origins of the bodies, along each body's own axes.",
             tuple(outward),
             True,
         ),
         Step(
             "inward pass",
             "From the leaves to the ground: the force in a joint is the rate of momentum of its"
-            " body plus the forces in the joints that the body carries.",
+            f" body plus the forces in the joints that the body carries{free.row_words}.",
             _said(inward),
             True,
         ),
         Step(
             "freedoms of the joints",
-            "The motor's force is the component of the joint's force along its freedom.",
+            "The motor's force"
+            + (", with springs, dampers and rotors," if _more_than_motors(board) else "")
+            + " is the component of the joint's force along its freedom.",
             _said(rows),
             True,
         ),
@@ -224,130 +243,6 @@ def penalty(board: Board) -> list[Step]:
         ),
         *constraint_step(board),
     ]
-
-
-# --- boltzmann_hamel
-def boltzmann_hamel(board: Board) -> list[Step]:
-    """Return the steps of boltzmann_hamel: inertial angular velocities as quasi-velocities, the
-    matrix G, moments in the joints ([Quinn1991] eq. 22-39).
-    """
-    free = FreeBodies(board, "body")
-    s = board.s
-    b_all = free.bodies
-    g = free.bodies.gravity
-    quasi, moments = [], []
-    for b in free.movers.values():
-        if ca.depends_on(b.w, s.v):
-            quasi.append(
-                board.line(
-                    bold("omega", b.name),
-                    b.w,
-                    b.kernel[:3],
-                    axes=b.name,
-                    seen=board.observed[b.name].w,
-                )
-            )
-        spin = b.I @ b.alpha + ca.cross(b.w, b.I @ b.w) + ca.cross(b.com, b.R.T @ (b.m * (b.a - g)))
-        own = free.wrench[b.name]
-        F = free.into(b, b.m * (b.a - g) - free.force(b.name))
-        forces = [k - 3 for k in free.shown if k >= 3]
-        torques = [k for k in free.shown if k < 3]
-        moments += board.rows(own[3:][forces], (F + own[3:])[forces], free.sizes[0])
-        moments += board.rows(
-            own[:3][torques],
-            (spin - free.into(b, free.torque(b.name, free.origin(b.name))) + own[:3])[torques],
-            free.sizes[1],
-        )
-    rows = rate_rows(board) + board.rows(
-        -inertia_forces(board, b_all), active(board, b_all) + board.A.T @ board.lam
-    )
-    return [
-        *load_step(board),
-        Step(
-            "quasi-velocities",
-            "The angular velocity of each link, along its own axes, is used as a speed, although it"
-            " is not the rate of any angle (eq. 30).",
-            tuple(quasi),
-            True,
-        ),
-        Step(
-            "the matrix D",
-            "How the rates of a joint's coordinates enter the angular velocity of its link relative"
-            " to the link before, along the link's axes: Omega = D x' (eq. 28, 35).",
-            tuple(_relative_rates(board, free)),
-            True,
-        ),
-        Step(
-            "the matrix G",
-            "omega = G Omega: from the axes of each link to those of every link it carries (eq. 27,"
-            " 31), columns x, y, z of each block; blocks on the diagonal are 1.",
-            tuple(_connectivity(board, free)),
-            True,
-        ),
-        b_all.accelerations(),
-        Step(
-            "links",
-            "Force and moment in each joint, along the axes of the link it carries, about its"
-            " origin (eq. 22): the link's own part and what lies beyond.",
-            _said(moments),
-        ),
-        Step(
-            "equations of motion",
-            "G^T takes the moments to the joints, D^T to their freedoms (eq. 24-26, 37-39): D^T M"
-            " is what the motors give.",
-            tuple(rows),
-            True,
-        ),
-        *constraint_step(board),
-    ]
-
-
-def _relative_rates(board: Board, free: FreeBodies) -> list[Line]:
-    """Return the lines of the columns of D that do not vanish, joint by joint, along the axes of
-    the link it carries.
-    """
-    found = []
-    for b in free.movers.values():
-        J = b.R.T @ free.relative(b.name)[:3, :]
-        joint = next(j for j in board.mechanism.ordered if j.child == b.name)
-        before = (
-            ca.SX(3, 1)
-            if joint.parent == GROUND
-            else b.R.T @ free.movers[joint.parent].R @ free.movers[joint.parent].w
-        )
-        known = ca.jacobian(b.w - before, board.s.v)  # by differentiation of rotations
-        for x, column, reference in zip(board.freedoms, ca.horzsplit(J), ca.horzsplit(known)):
-            if np.abs(board.numbers(column)).max() > NOTHING:
-                found.append(
-                    board.line(
-                        column_of("D", b.name, x),
-                        ca.densify(column),
-                        ca.densify(reference),
-                        axes=b.name,
-                    )
-                )
-    return found
-
-
-def _connectivity(board: Board, free: FreeBodies) -> list[Line]:
-    """Return the lines of C_ij, column by column, for links that turn and carry others that
-    turn.
-    """
-    m, found = board.mechanism, []
-    parent = {j.child: j.parent for j in m.ordered}
-    turning = {name for name, b in free.movers.items() if ca.depends_on(b.w, board.s.v)}
-    for i in (i for i in parent if i in turning):
-        j = parent[i]
-        while j != GROUND:
-            if j in turning:
-                seen = np.swapaxes(board.observed[i].R, 1, 2) @ board.observed[j].R
-                C = free.movers[i].R.T @ free.movers[j].R
-                found += [
-                    board.line(block_of_g(i, j, k), C[:, k], seen[:, :, k], axes=i)
-                    for k in range(3)
-                ]
-            j = parent[j]
-    return found
 
 
 def _said(lines: Iterable[Line]) -> tuple[Line, ...]:

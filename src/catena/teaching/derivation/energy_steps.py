@@ -121,8 +121,8 @@ class Energies:
             beside=ca.vertcat(self.board.pushed - self.s.tau, self.board.inertial),
         )
         why = (
-            "The power of dampers and of other loads without a potential, differentiated by each"
-            " speed; motors come on top as tau."
+            "The power of the loads without a potential, differentiated by each speed; the forces"
+            " of motors are tau."
         )
         shown = tuple(line for line in lines if any(line.right))
         return [Step("loads without a potential", why, shown)] if shown else []
@@ -130,39 +130,40 @@ class Energies:
     # --- steps
     def opening(self) -> list[Step]:
         """Return the steps from positions to energies."""
-        kinetic, potential = self.kernel
-        board = self.board
-        T = board.line(
-            scalar("T"),
-            self.T,
-            kinetic,
-            Label(
-                "sum of m v^2/2 + omega.I omega/2",
-                r"\sum \tfrac12 m\,\mathbf{v}\cdot\mathbf{v} +"
-                r" \tfrac12\,\boldsymbol{\omega}\cdot\mathbf{I}\,\boldsymbol{\omega}",
-            ),
-        )
-        V = board.line(
-            scalar("V"),
-            self.V,
-            potential + self.stored,
-            self._potential,
-        )
+        T, V = self.energy_lines(self.T)
+        still = all(not b.stiff for b in self.bodies.all)
+        more = "" if still else ", and one half omega.I omega where it has inertia"
         return [
             self.bodies.positions(),
             self.bodies.velocities(),
             *self.bodies.turning(),
-            Step(
-                "kinetic energy",
-                "Add one half m v^2 of each body, and one half omega.I omega where it has inertia.",
-                (T,),
-            ),
-            Step(
-                "potential energy",
-                self._potential_words,
-                (V,),
-            ),
+            Step("kinetic energy", f"Add one half m v^2 of each body{more}.{self._rotors}", (T,)),
+            Step("potential energy", self.potential_words, (V,)),
         ]
+
+    def energy_lines(self, T: ca.SX) -> tuple[Line, Line]:
+        """Return the lines of the kinetic energy, written as T, and of the potential energy."""
+        kinetic, potential = self.kernel
+        stiff = any(b.stiff for b in self.bodies.all)
+        means = Label(
+            "sum of m v^2/2" + " + omega.I omega/2" * stiff,
+            r"\sum \tfrac12 m\,\mathbf{v}\cdot\mathbf{v}"
+            + r" + \tfrac12\,\boldsymbol{\omega}\cdot\mathbf{I}\,\boldsymbol{\omega}" * stiff,
+        )
+        kinetic_line = self.board.line(scalar("T"), T, kinetic, None if self._rotors else means)
+        potential_line = self.board.line(
+            scalar("V"), self.V, potential + self.stored, self._potential
+        )
+        return kinetic_line, potential_line
+
+    @property
+    def _rotors(self) -> str:
+        """A sentence on the inertia of rotors, where the mechanism has some."""
+        return (
+            " Rotors add one half of their inertia along a speed times its square."
+            if not vector(self.s.tree.armature).is_zero()
+            else ""
+        )
 
     @property
     def _parts(self) -> tuple[bool, bool]:
@@ -178,7 +179,7 @@ class Energies:
         return Label(*(" + ".join(x) for x in zip(*parts))) if parts else None
 
     @property
-    def _potential_words(self) -> str:
+    def potential_words(self) -> str:
         """What has a potential here, and where its zero is."""
         gravity, springs = self._parts
         level = " that of gravity is zero at the ground's origin" if gravity else ""
@@ -253,10 +254,7 @@ def load_step(board: Board) -> list[Step]:
         board.pushed - board.s.tau,
         beside=board.inertial,
     )
-    why = (
-        "The power of springs, dampers and other loads, differentiated by each speed; motors come"
-        " on top as tau."
-    )
+    why = "The power of the loads, differentiated by each speed; the forces of motors are tau."
     return [Step("loads along the speeds", why, tuple(lines), "Q" in board.symbols)]
 
 
@@ -272,12 +270,19 @@ def constraint_step(board: Board, u: IndependentSpeeds | None = None) -> list[St
     return [
         Step(
             "constraints",
-            "Differentiate the conditions of loops twice and those of speeds once, so that"
-            " accelerations stand in them.",
+            f"Differentiate {_row_words(board)}, so that accelerations stand in them.",
             tuple(lines),
             True,
         )
     ]
+
+
+def _row_words(board: Board) -> str:
+    """Return which conditions there are, and how often each is differentiated."""
+    kinds = ["the conditions of loops twice"] * board.loops_held + ["the rows of speeds once"] * (
+        bool(board.mechanism.nonholonomic) or not board.loops_held
+    )
+    return " and ".join(kinds)
 
 
 def rate_rows(board: Board, u: IndependentSpeeds | None = None) -> list[Line]:

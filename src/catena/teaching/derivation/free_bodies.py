@@ -4,8 +4,8 @@ recursive passes, and springs in place of joints.
     F, T of a joint      the wrench of the parent on the child through it, motor included, about the
                          child body's origin
 
-The forces of loops are the multipliers of their rows. In the plane two forces and one torque are
-written for each joint.
+The forces of loops and of contacts by speed rows are the multipliers of their rows. In the plane
+two forces and one torque are written for each joint.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ...compiler import elements, vector
+from ...compiler import elements, matrix, vector
 from ...equations.readable import Name, upright
 from ...errors import FormulationError
 from ...model import GROUND, plane
+from ...model.loads import Nonholonomic
 from .board import Board
 from .kinematics import Bodies, Mover
 
@@ -33,10 +34,11 @@ class FreeBodies:
 
     def __init__(self, board: Board, axes: str = "ground"):
         m = board.mechanism
-        if m.nonholonomic or m.constraints:
+        unplaced = [x.name for x in (*m.constraints, *m.nonholonomic) if not _placed(x)]
+        if unplaced:
             raise FormulationError(
                 f"steps: by {board.equations.formulation} every body is cut free, and it is not"
-                f" known on which bodies the speed rows and constraints of {m.name!r} act; take"
+                f" known on which bodies {', '.join(map(repr, unplaced))} of {m.name!r} acts; take"
                 " kane or maggi, which use independent speeds, or lagrange or hamilton, which write"
                 " multipliers"
             )
@@ -71,8 +73,18 @@ class FreeBodies:
     # --- symbols
     @cached_property
     def held(self) -> dict[str, tuple[Any, Any]]:
-        """The wrenches of the rows of loops on bodies."""
-        return held_by_loops(self.board)
+        """The wrenches of the rows of loops and of contacts on bodies."""
+        return held_by_rows(self.board)
+
+    @property
+    def row_words(self) -> str:
+        """What lambda is, where the mechanism has rows: the end of a sentence."""
+        m = self.board.mechanism
+        who = [
+            *["joints that close loops"] * bool(m.loops),
+            *["contacts"] * bool(m.nonholonomic),
+        ]
+        return f"; lambda are the forces of the {' and of the '.join(who)}" if who else ""
 
     def _symbols(self) -> dict[str, ca.SX]:
         """Return torque and force (6,) of every joint on its child, as symbols where they are
@@ -135,6 +147,12 @@ class FreeBodies:
                 + ca.norm_1(ca.cross(b.w, b.I @ b.w))
             )
         return force, torque + ca.norm_1(self.s.tau)
+
+    @property
+    def weight_direction(self) -> ca.SX:
+        """The acceleration of gravity (3,) along the axes in which forces are written."""
+        seen = [float(self.axes == "body" or k + 3 in self.shown) for k in range(3)]
+        return self.bodies.gravity * vector(seen)
 
     def relative(self, name: str) -> ca.SX:
         """Return (6, nv): the motion of a body relative to its parent, at the body's origin in the
@@ -217,9 +235,14 @@ class FreeBodies:
         return s.tau + loads - vector(s.tree.armature) * s.a
 
 
-def held_by_loops(board: Board) -> dict[str, tuple[Any, Any]]:
-    """Return the wrenches of the rows of loops on bodies: torque about the node's origin and force,
-    in the node's axes.
+def _placed(row: object) -> bool:
+    """Whether it is known at which point of which body a row pushes."""
+    return isinstance(row, Nonholonomic) and row.text is None
+
+
+def held_by_rows(board: Board) -> dict[str, tuple[Any, Any]]:
+    """Return the wrenches of the rows of loops and contacts on bodies: torque about the node's
+    origin and force, in the node's axes.
     """
     if not board.lam.numel():
         return {}
@@ -230,6 +253,18 @@ def held_by_loops(board: Board) -> dict[str, tuple[Any, Any]]:
         for body, w in ((joint.parent, W[k, :6]), (joint.child, W[k, 6:])):
             w = board.lam[k] * ca.vec(w.T)
             found[body] = found[body] + w if body in found else w
+    k = len(s.con.loop)
+    for row in filter(_placed, board.mechanism.nonholonomic):
+        body = board.mechanism.frame(row.frame).body
+        X = s.pose(body)
+        _, R, p = s.seat(body)
+        N = X[:, :3] @ matrix(R).T
+        at = X[:, 3] - N @ vector(p)
+        for unit in s.applied.contact_wrenches(row):
+            t, f = vector(unit[:3]), vector(unit[3:])
+            w = board.lam[k] * ca.vertcat(N.T @ (t - ca.cross(at, f)), N.T @ f)
+            found[body] = found[body] + w if body in found else w
+            k += 1
     return {
         b: (tuple(elements(w[:3])), tuple(elements(w[3:]))) for b, w in found.items() if b != GROUND
     }

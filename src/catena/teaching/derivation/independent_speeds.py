@@ -91,18 +91,19 @@ class IndependentSpeeds:
         labels = [Label(n.text, n.latex) for n in board.names["v"]]
         lines = board.lines(labels, self.G @ self.u + self.b, s.v)
         p, n = self.u.numel(), s.layout.nv
-        count = f"{p} of the {n} speeds are" if p > 1 else f"one of the {n} speeds is"
+        choice = self.names[0].text + (f" to {self.names[-1].text}" if p > 1 else "")
         why = (
-            f"The constraints leave {count} independent; every choice of"
-            f" {self.names[0].text}{f' to {self.names[-1].text}' if p > 1 else ''} obeys them."
+            f"{'Only one' if p == 1 else p} of the {n} speeds"
+            f" {'is' if p == 1 else 'are'} independent; every choice of {choice} obeys the rows"
+            " above."
             if A.shape[0]
             else "Generalised speeds are linear combinations of the rates of the coordinates."
         )
         return [
             Step(
                 "constraints on the speeds",
-                "The speeds obey these rows, which are linear in them; those of loops are"
-                " differentiated once.",
+                "The speeds obey these rows, which are linear in them"
+                + ("; those of loops are differentiated once." if board.loops_held else "."),
                 tuple(rows),
                 True,
             ),
@@ -168,7 +169,7 @@ def _given(board: Board, options: Mapping[str, object]) -> tuple[ca.SX, ca.SX]:
     )
     J, c = A @ W, A @ X + B
     given = options.get("dependent")
-    r = list(_best(board, J) if given is None else given)  # type: ignore[call-overload]
+    r = list(solvable_speeds(board, J) if given is None else given)  # type: ignore[call-overload]
     free = [k for k in range(n) if k not in r]
     if not r:
         return W, X
@@ -178,11 +179,11 @@ def _given(board: Board, options: Mapping[str, object]) -> tuple[ca.SX, ca.SX]:
 
 def _divided(board: Board, J: ca.SX, right: ca.SX) -> ca.SX:
     """Return J^-1 right; without a quotient where the determinant is constant."""
-    det = _constant(board, ca.det(J))
+    det = constant_value(board, ca.det(J))
     return ca.adj(J) @ right / det if det else ca.solve(J, right)
 
 
-def _constant(board: Board, x: ca.SX) -> float:
+def constant_value(board: Board, x: ca.SX) -> float:
     """Return the value of an expression that is the same at all states and does not vanish; else
     zero.
     """
@@ -193,7 +194,7 @@ def _constant(board: Board, x: ca.SX) -> float:
     return float(np.round(found[0], 14)) if same else 0.0
 
 
-def _best(board: Board, J: ca.SX) -> list[int]:
+def solvable_speeds(board: Board, J: ca.SX) -> list[int]:
     """Return the speeds for which the rows can be solved: those with a constant determinant, else
     those with the largest at the states.
     """
@@ -201,7 +202,7 @@ def _best(board: Board, J: ca.SX) -> list[int]:
     sets = list(combinations(range(n), m))
     dets = [ca.det(J[:, list(r)]) for r in sets]
     for r, d in zip(sets, dets):
-        if _constant(board, d):
+        if constant_value(board, d):
             return list(r)
     values = np.abs(board.numbers(ca.densify(ca.vertcat(*dets)))).min(0)
     return list(sets[int(np.argmax(values))])
@@ -216,10 +217,10 @@ def _chosen(board: Board) -> tuple[ca.SX, ca.SX]:
     """
     A, B = board.own_rows
     n = A.shape[1]
-    r = _best(board, A)
+    r = solvable_speeds(board, A)
     free = [k for k in range(n) if k not in r]
     det = ca.det(A[:, r])
-    constant = _constant(board, det)
+    constant = constant_value(board, det)
     if not constant and not B.is_zero():
         return _given(board, {"dependent": r})
     solved = -ca.adj(A[:, r]) @ ca.horzcat(A[:, free], B) / (constant or 1.0)

@@ -9,10 +9,11 @@ from dataclasses import replace
 import casadi as ca
 
 from ...compiler import vector
+from ...equations.readable import Name
 from .board import Board
 from .energy_steps import constraint_step, load_step, rate_rows
 from .kinematics import Bodies
-from .steps import Label, Line, Step
+from .steps import Label, Line, Step, Table
 from .words import along, bold, partial
 
 
@@ -44,10 +45,10 @@ def kane(board: Board) -> list[Step]:
         *bodies.turning(),
         Step(
             "partial velocities",
-            "What multiplies each speed in the velocities and angular velocities; those that vanish"
-            " are left out.",
+            "What multiplies each speed in the velocities and angular velocities.",
             tuple(partials(board, bodies)),
             True,
+            partial_table(bodies),
         ),
         bodies.accelerations(),
         *load_step(board),
@@ -131,7 +132,7 @@ def gibbs_appell(board: Board) -> list[Step]:
         ),
         Step(
             "generalised forces",
-            "Weights, motors and loads along each speed.",
+            f"Those of {acting(board, bodies)} along each speed.",
             tuple(lines_F),
             True,
         ),
@@ -191,13 +192,7 @@ def variational(board: Board) -> list[Step]:
         *u.steps(),
         bodies.velocities(),
         *bodies.turning(),
-        Step(
-            "variations",
-            "A virtual displacement is what multiplies an arbitrary variation d_r in the velocities"
-            " (eq. 31, 32).",
-            tuple(partials(board, bodies)),
-            True,
-        ),
+        *_variations(board, bodies),
         Step(
             "rates of the momenta",
             "Integration by parts in time moves the rate from the variation to the momentum (eq."
@@ -208,7 +203,7 @@ def variational(board: Board) -> list[Step]:
         *load_step(board),
         Step(
             "virtual work",
-            "The work of weights, motors and loads in each variation d_r.",
+            f"The work of {acting(board, bodies)} in each variation d_r.",
             tuple(work),
             True,
         ),
@@ -222,10 +217,60 @@ def variational(board: Board) -> list[Step]:
     ]
 
 
+def _variations(board: Board, bodies: Bodies) -> list[Step]:
+    """Return the steps of the variations: under constraints those of the speeds first, which obey
+    them ([Everett1988] eq. 20-24).
+    """
+    u = bodies.speeds
+    why = "A virtual displacement is what multiplies an arbitrary variation d_r in the velocities"
+    shown = Step("variations", f"{why} (eq. 31, 32).", tuple(partials(board, bodies)), True)
+    A, B = board.own_rows
+    if not (u.own and A.shape[0]):
+        return [shown]
+    p = u.u.numel()
+    names = [Name(f"d{k + 1}_", f"d{k + 1}", rf"\delta_{{{k + 1}}}") for k in range(p)]
+    d = board.more("d", names, u.u)
+    moved = u.G @ d
+    allowed = moved - A.T @ ca.solve(A @ A.T, A @ moved)
+    labels = [Label(f"delta {n.text}", rf"\delta {n.latex}") for n in board.names["v"]]
+    still = (
+        ""
+        if B.is_zero()
+        else " What the rows prescribe has no variation, since time does not vary."
+    )
+    obeyed = Step(
+        "variations of the speeds",
+        f"{p} of them {'is' if p == 1 else 'are'} arbitrary; the others follow from the constraints"
+        f" (eq. 21).{still}",
+        tuple(board.lines(labels, moved, allowed)),
+        True,
+    )
+    lines = []
+    for b in bodies.all:
+        w, V = b.partial(u.u)
+        turned = ca.jacobian(b.kernel[:3], board.s.v) @ moved
+        pushed = ca.jacobian(b.kernel[3:], board.s.v) @ moved
+        if b.heavy:
+            label = Label(f"delta r_{b.name}", rf"\delta {bold('r', b.name).latex}")
+            lines.append(board.line(label, V @ d, pushed, axes="ground"))
+        if b.stiff:
+            lines.append(board.line(bold("theta", b.name), w @ d, turned, axes=b.name))
+    displaced = Step(
+        "virtual displacements",
+        "The sum of dV/du_i d_i for each centre of mass, and of domega/du_i d_i for each body: they"
+        " satisfy all constraints (eq. 22-24).",
+        tuple(lines),
+        True,
+    )
+    return [obeyed, displaced]
+
+
 def jourdain(board: Board) -> list[Step]:
     """Return the steps of jourdain: the virtual power of forces and inertia along every virtual
     velocity.
     """
+    steps = variational(board)
+    power = next(s.why for s in steps if s.title == "virtual work")
     titles = {
         "variations": (
             "virtual velocities",
@@ -234,26 +279,53 @@ def jourdain(board: Board) -> list[Step]:
                 " velocities."
             ),
         ),
+        "variations of the speeds": (
+            "variations of the speeds",
+            "Those of the independent speeds are arbitrary; the constraints give the others.",
+        ),
+        "virtual displacements": (
+            "virtual velocities",
+            "The variation of each velocity and angular velocity, which obeys all constraints.",
+        ),
         "rates of the momenta": (
             "rates of the momenta",
             "What inertia sets against the virtual velocities.",
         ),
         "virtual work": (
             "virtual power",
-            "The power of weights, motors and loads in each variation of a speed.",
+            power.replace("work", "power").replace("d_r", "of a speed"),
         ),
         "equations of motion": (
             "equations of motion",
             "The virtual power vanishes for every variation, so what multiplies each of them does.",
         ),
     }
-    steps = variational(board)
     return [
-        replace(s, title=titles[s.title][0], why=titles[s.title][1] + _remark(s))
+        replace(
+            s,
+            title=titles[s.title][0],
+            why=titles[s.title][1] + _remark(s),
+            lines=tuple(_of_velocity(line) for line in s.lines),
+        )
         if s.title in titles
         else s
         for s in steps
     ]
+
+
+def _of_velocity(line: Line) -> Line:
+    """Return the line of a virtual displacement as that of a virtual velocity."""
+    if not isinstance(line.left, Label):
+        return line
+    text, latex = line.left
+    for old, new, shown, other in (
+        ("delta r_", "delta v_", r"\delta \mathbf{r}", r"\delta \mathbf{v}"),
+        ("theta_", "delta omega_", r"\boldsymbol{\theta}", r"\delta \boldsymbol{\omega}"),
+    ):
+        if text.startswith(old):
+            label = Label(text.replace(old, new, 1), latex.replace(shown, other, 1))
+            return replace(line, left=label)
+    return line
 
 
 def _remark(step: Step) -> str:
@@ -290,6 +362,32 @@ def partials(board: Board, bodies: Bodies) -> list[Line]:
                     )
                 )
     return [line for line in found if any(line.right)]
+
+
+def partial_table(bodies: Bodies) -> Table:
+    """Return the layout of the partial velocities: a row for each speed, a column for each centre
+    of mass and for each body that turns.
+    """
+    columns = [
+        (letter, b.name)
+        for letter, has in (("v", "heavy"), ("omega", "stiff"))
+        for b in bodies.all
+        if getattr(b, has)
+    ]
+    speeds = bodies.speeds.names
+    return Table(
+        tuple(bold(*column) for column in columns),
+        tuple(Label(n.text, n.latex) for n in speeds),
+        tuple(tuple(partial(*column, n).text for column in columns) for n in speeds),
+    )
+
+
+def acting(board: Board, bodies: Bodies) -> str:
+    """Return the kinds of forces that act on the mechanism, as words."""
+    u, g = bodies.speeds.u, bodies.gravity
+    heavy = any(not ca.sparsify(b.partial(u)[1].T @ (b.m * g)).is_zero() for b in bodies.all)
+    who = ["weights"] * heavy + ["motors"] + ["loads"] * bool(board.mechanism.loads)
+    return " and ".join(filter(None, (", ".join(who[:-1]), who[-1])))
 
 
 def active(board: Board, bodies: Bodies) -> ca.SX:
@@ -353,6 +451,6 @@ def _inertial(bodies: Bodies, latex: str) -> Label:
     shown = " + ".join(y for _, y in parts)
     many = len(parts) > 1
     return Label(
-        "-sum of " + text.replace(") + ", ") - ").replace("m a + ", "m a - "),
+        f"-sum of ({text})" if many else f"-sum of {text}",
         rf"-\sum\left({shown}\right)" if many else rf"-\sum {shown}",
     )

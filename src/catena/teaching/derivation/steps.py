@@ -50,16 +50,28 @@ class Line:
         return len(self.right) > 1
 
 
+class Table(NamedTuple):
+    """The layout of a step's lines as a table: heads of columns and rows, and for each cell the
+    label of its line; a cell without a line is zero.
+    """
+
+    columns: tuple[Label, ...]
+    rows: tuple[Label, ...]
+    cells: tuple[tuple[str, ...], ...]
+
+
 @dataclass(frozen=True)
 class Step:
     """A step of a derivation. title: a few words. why: one sentence. lines: its equations. final:
-    whether it is part of the textbook's form.
+    whether it is part of the textbook's form. table: how the lines are laid out where there is
+    room.
     """
 
     title: str
     why: str
     lines: tuple[Line, ...]
     final: bool = False
+    table: Table | None = None
 
     @property
     def error(self) -> float:

@@ -7,7 +7,11 @@ from collections.abc import Sequence
 from ...equations.readable import Name, upright
 from .steps import Label
 
-GREEK = {"omega": r"\boldsymbol{\omega}", "alpha": r"\boldsymbol{\alpha}"}
+GREEK = {
+    "omega": r"\boldsymbol{\omega}",
+    "alpha": r"\boldsymbol{\alpha}",
+    "theta": r"\boldsymbol{\theta}",
+}
 
 
 def of_body(name: str) -> str:
@@ -62,18 +66,3 @@ def along(letter: str, speeds: Sequence[Name], mark: str = "") -> list[Label]:
         Label(f"{letter}{mark}_{x.text}", rf"{letter}{'^{*}' if mark else ''}_{{{x.latex}}}")
         for x in speeds
     ]
-
-
-def column_of(letter: str, body: str, x: Name) -> Label:
-    """Return the label of a column of a matrix: the part of a link's angular velocity due to a
-    joint's rate.
-    """
-    return Label(f"{letter}_{body},{x.text}", rf"\mathbf{{{letter}}}_{{{of_body(body)},{x.latex}}}")
-
-
-def block_of_g(i: str, j: str, k: int) -> Label:
-    """Return the label of column k of the block of G from the axes of body j to those of body i."""
-    return Label(
-        f"G_{i},{j} e{'xyz'[k]}",
-        rf"\mathbf{{G}}_{{{of_body(i)},{of_body(j)}}}\,\mathbf{{e}}_{{{'xyz'[k]}}}",
-    )

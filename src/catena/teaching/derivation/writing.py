@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from functools import partial
 from textwrap import fill, wrap
 
 from ...equations.readable import (
@@ -42,8 +44,12 @@ def text(d: Derivation, blank: bool = False) -> str:
         ]
         lines += [
             f"     {line}"
-            for number_, x in enumerate(step.lines, 1)
-            for line in text_line(x, write, f"{number}.{number_}" if blank else "")
+            for line in (None if blank else text_table(step, write))
+            or [
+                line
+                for number_, x in enumerate(step.lines, 1)
+                for line in text_line(x, write, f"{number}.{number_}" if blank else "")
+            ]
         ]
         parts.append("\n".join(lines))
     return "\n\n".join(parts)
@@ -113,6 +119,55 @@ def text_line(line: Line, write: Writer, blank: str = "") -> list[str]:
     return [first, *(f"    {x}" for x in more)]
 
 
+def text_table(step: Step, write: Writer) -> list[str]:
+    """Return the lines of a step as a table; nothing where it has none or it is too wide."""
+    if step.table is None:
+        return []
+    found = {line.left.text: line for line in step.lines if isinstance(line.left, Label)}
+
+    def cell(label: str) -> str:
+        if label not in found:
+            return "0"
+        entries = (" ".join(joined(terms, write, "*")) for terms in found[label].right)
+        return f"({', '.join(entries)})"
+
+    axes = {x.axes for x in step.lines}
+    heads = ["", *(f"{c.text}_r" for c in step.table.columns)]
+    rows = [[row.text, *map(cell, cells)] for row, cells in zip(step.table.rows, step.table.cells)]
+    widths = [max(map(len, column)) for column in zip(heads, *rows)]
+    if sum(widths) + 3 * len(widths) > WIDTH - 5:
+        return []
+    shown = ["   ".join(x.ljust(n) for x, n in zip(row, widths)).rstrip() for row in (heads, *rows)]
+    own = axes - {"ground"}
+    return shown + ["omega_r along the axes of its body"] * bool(own)
+
+
+def latex_table(step: Step, d: Derivation) -> str:
+    """Return the lines of a step as an array; nothing where it has none or it is too wide."""
+    if step.table is None:
+        return ""
+    write = latex_writer(d.names)
+    found = {line.left.text: line for line in step.lines if isinstance(line.left, Label)}
+
+    def cell(label: str) -> str:
+        if label not in found:
+            return r"\mathbf{0}"
+        entries = (" ".join(joined(terms, write, LATEX.times)) for terms in found[label].right)
+        return r"\left(" + r",\; ".join(entries) + r"\right)"
+
+    rows = [["r", *(rf"{c.latex}^{{\,r}}" for c in step.table.columns)]]
+    rows += [
+        [row.latex, *map(cell, cells)] for row, cells in zip(step.table.rows, step.table.cells)
+    ]
+    if sum(max(map(width, column)) + 1 for column in zip(*rows)) > LATEX.room:
+        return ""
+    body = " \\\\\n".join(" & ".join(row) for row in rows)
+    return (
+        f"\\begin{{align*}}\n\\begin{{array}}{{{'l' * len(rows[0])}}}\n{body}\n\\end{{array}}\n"
+        "\\end{align*}"
+    )
+
+
 def _axes(line: Line) -> str:
     return f"   [axes of {line.axes}]" if line.vector and line.axes != "ground" else ""
 
@@ -125,7 +180,9 @@ def text_form(d: Derivation) -> str:
     final = [step for step in d.steps if step.final]
     parts = []
     for step in final:
-        lines = [x for line in step.lines for x in text_line(line, write)]
+        lines = text_table(step, write) or [
+            x for line in step.lines for x in text_line(line, write)
+        ]
         parts.append("\n".join([f"# {step.title}", *lines] if len(final) > 1 else lines))
     return "\n\n".join(parts)
 
@@ -143,7 +200,7 @@ def latex(d: Derivation, blank: bool = False) -> str:
         parts.append(given(d, "latex").replace(d.formulation, words(d.formulation)))
     parts += [
         f"\\subsection*{{{k}."
-        f" {words(step.title)}}}\n{words(step.why)}\n{latex_step(step, d, k if blank else 0)}"
+        f" {words(step.title)}}}\n{prose(step.why)}\n{latex_step(step, d, k if blank else 0)}"
         for k, step in enumerate(d.steps, 1)
     ]
     return "\n\n".join(parts)
@@ -155,6 +212,8 @@ def latex_step(step: Step, d: Derivation, blank: int = 0) -> str:
 
     blank: the step's number on a worksheet, with gaps in place of the results, each line numbered.
     """
+    if not blank and (table := latex_table(step, d)):
+        return table
     write = latex_writer(d.names)
     lines = list(step.lines)
     if not blank:  # a vector that is too wide is three numbers, whose labels are wider
@@ -239,6 +298,36 @@ def _vector(line: Line, write: Writer, paper: Paper) -> str:
     beside = r"\left(" + r",\; ".join(entries) + r"\right)"
     column = r"\begin{pmatrix}" + r" \\ ".join(entries) + r"\end{pmatrix}"
     return next((x for x in (beside, column) if width(x) <= paper.room), "")
+
+
+# formulas in sentences, as text and as LaTeX
+FORMULAS = (
+    (r"gamma\^s_(rk|kr)", r"\\gamma^{s}_{\1}"),
+    (r"\bw_([rsk])\b", r"\\omega_{\1}"),
+    (r"\b([du])_?(\d|i)\b", r"\1_{\2}"),
+    (r"\bw(\d)\b", r"\\omega_{\1}"),
+    (r"A' lambda", r"A^{T}\\lambda"),
+    (r"\bm v\^2\b", r"m v^{2}"),
+    (r"\bomega\.I omega\b", r"\\omega\\cdot I\\omega"),
+    (r"-\(I alpha \+ omega x I omega\)", r"-(I\\alpha + \\omega\\times I\\omega)"),
+)
+
+
+def prose(sentence: str) -> str:
+    """Return a sentence in LaTeX, the formulas that are in it in math mode.
+
+    >>> prose("Set w4 to zero, so that A' lambda vanishes.")
+    'Set $\\\\omega_{4}$ to zero, so that $A^{T}\\\\lambda$ vanishes.'
+    """
+    found: list[str] = []
+
+    def put(shown: str, match: re.Match[str]) -> str:
+        found.append(f"${match.expand(shown)}$")
+        return f"\x00{len(found) - 1}\x01"
+
+    for pattern, shown in FORMULAS:
+        sentence = re.sub(pattern, partial(put, shown), sentence)
+    return re.sub("\x00(\\d+)\x01", lambda m: found[int(m.group(1))], words(sentence))
 
 
 def words(x: str) -> str:
