@@ -122,7 +122,7 @@ def main() -> None:
     for name, (driven, signs, points) in LINKAGES.items():
         m = catena.load(name)
         frames = [x for x in points if x != "near"]
-        ours = catena.linkage(m, driven, frames=frames)
+        ours = catena.linkages.linkage(m, driven, frames=frames)
         angle = 0.5 + 2 * np.pi * np.arange(1, N + 1) / N
         speed, still = np.ones(N), np.zeros(N)
         first = dict(zip(frames, ours.positions(0.5, modes=signs).points[:, :2]))

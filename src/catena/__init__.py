@@ -57,7 +57,6 @@ if TYPE_CHECKING:
     from .errors import CatenaError
     from .formats import load, robots, save
     from .identification import fit
-    from .linkages import linkage
     from .machine import Machine, bridge, compile
     from .model import (
         JOINT_KINDS,
@@ -134,7 +133,6 @@ __all__ = [
     "inverse_kinematics",
     "clearance",
     "contact_ranges",
-    "linkage",
     "simulate",
     "ALL_INTEGRATORS",
     "Result",

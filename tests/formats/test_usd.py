@@ -118,8 +118,8 @@ def test_the_loop_closes_and_moves_as_the_example(write):
     assert catena.mobility(machine, q).degrees_of_freedom == 1
     result = catena.simulate(machine, q=q, until=0.2)
     assert np.isfinite(result.data["q"].values).all()
-    linkage = catena.linkage(m, "A")
-    example = catena.linkage(catena.load("four_bar"), "motor pin")
+    linkage = catena.linkages.linkage(m, "A")
+    example = catena.linkages.linkage(catena.load("four_bar"), "motor pin")
     ours, theirs = linkage.positions(1.0, modes=[1]), example.positions(1.0, modes=[1])
     assert ours.margins[0] == pytest.approx(theirs.margins[0], rel=1e-6)
 

@@ -19,13 +19,13 @@ def four_bar(**changes):
 
 def test_forces_balance_the_inertia_of_every_body():
     m = four_bar()
-    linkage = catena.linkage(m, "motor pin")
+    linkage = catena.linkages.linkage(m, "motor pin")
     angle = np.linspace(0, 2 * np.pi, 25)
     found = bearing_loads(linkage, angle, 20.0)
     motion = linkage.positions(angle, np.full(25, 20.0), np.zeros(25))
     # the shaking force is minus the sum of m (a - g), by accelerations of the centres of mass
     frames = [catena.Frame(f"com {b.name}", b.name, b.com) for b in m.bodies]
-    moved = catena.linkage(m.with_(frames=frames), "motor pin", [f.name for f in frames])
+    moved = catena.linkages.linkage(m.with_(frames=frames), "motor pin", [f.name for f in frames])
     at = moved.positions(angle, np.full(25, 20.0), np.zeros(25))
     mass = np.array([0.8 * m.parameters[b.name] for b in m.bodies])
     force = -np.einsum("b,nbi->ni", mass, at.point_accelerations - np.array(m.gravity))
@@ -47,7 +47,9 @@ def test_forces_balance_the_inertia_of_every_body():
 
 
 def test_csv_has_units_and_axes(tmp_path):
-    found = bearing_loads(catena.linkage(four_bar(), "motor pin"), np.linspace(0, 6, 5), 3.0)
+    found = bearing_loads(
+        catena.linkages.linkage(four_bar(), "motor pin"), np.linspace(0, 6, 5), 3.0
+    )
     found.to_csv(tmp_path / "loads.csv")
     rows = list(csv.reader((tmp_path / "loads.csv").open()))
     assert "near pin: force on child, ground axis 1 [N]" in rows[0] and len(rows) == 6
@@ -56,19 +58,19 @@ def test_csv_has_units_and_axes(tmp_path):
 
 
 def test_a_value_beyond_a_dead_point_is_refused():
-    linkage = catena.linkage(catena.load("watt_linkage"), "left pin")
+    linkage = catena.linkages.linkage(catena.load("watt_linkage"), "left pin")
     with pytest.raises(QuestionError, match="left pin = 2"):
         bearing_loads(linkage, [0.0, 2.0], 1.0)
 
 
 def test_counterweights_of_berkof_and_lowen_cancel_the_shaking_force():
     m = four_bar()
-    linkage = catena.linkage(m, "motor pin")
+    linkage = catena.linkages.linkage(m, "motor pin")
     found = balance_force(linkage, ["crank", "rocker"], {"crank": 0.03, "rocker": 0.05})
     assert found.after < 1e-9 * found.before
-    balanced = catena.linkage(found.mechanism.with_(gravity=(0, 0, 0)), "motor pin")
+    balanced = catena.linkages.linkage(found.mechanism.with_(gravity=(0, 0, 0)), "motor pin")
     force = bearing_loads(balanced, np.linspace(0, 6, 13), 20.0).shaking_force
-    plain = catena.linkage(m.with_(gravity=(0, 0, 0)), "motor pin")
+    plain = catena.linkages.linkage(m.with_(gravity=(0, 0, 0)), "motor pin")
     before = bearing_loads(plain, np.linspace(0, 6, 13), 20.0).shaking_force
     assert np.abs(force).max() < 1e-9 * np.abs(before).max()
     # [Berkof1969]: the crank's counterweight cancels its own moment and the coupler's share at it

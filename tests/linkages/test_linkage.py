@@ -27,7 +27,7 @@ def body(name):
 def test_positions_equal_those_of_newtons_method(name):
     driven, modes = EXAMPLES[name]
     machine = catena.compile(catena.load(name))
-    linkage = catena.linkage(machine, driven)
+    linkage = catena.linkages.linkage(machine, driven)
     assert len(linkage.modes) == modes
     angle = np.linspace(-0.6, 0.4, 7)[:, None]
     found = linkage.positions(
@@ -54,7 +54,7 @@ def test_positions_equal_those_of_newtons_method(name):
 def test_points_agree_with_the_poses_of_the_machine():
     m = catena.load("jansen_linkage")
     machine = catena.compile(m)
-    linkage = catena.linkage(m, "O", frames=["foot", "J3"])
+    linkage = catena.linkages.linkage(m, "O", frames=["foot", "J3"])
     found = linkage.positions(np.linspace(0, 6, 20), np.ones(20), modes=[-1, 1, -1])
     poses = machine.pose(found.q, "foot")
     assert np.abs(found.points[:, 0] - poses[..., :3, 3]).max() < 1e-14
@@ -66,7 +66,7 @@ def test_points_agree_with_the_poses_of_the_machine():
 
 
 def test_velocities_and_accelerations_are_derivatives():
-    linkage = catena.linkage(catena.load("four_bar"), "motor pin", frames=["marker"])
+    linkage = catena.linkages.linkage(catena.load("four_bar"), "motor pin", frames=["marker"])
     h, t = 1e-4, np.linspace(0, 1, 5)
     q, v, a = (lambda t: 2 * t + t**2), (lambda t: 2 + 2 * t), (lambda t: 2 + 0 * t)
     at = linkage.positions(q(t), v(t), a(t))
@@ -79,10 +79,13 @@ def test_velocities_and_accelerations_are_derivatives():
 def test_dimensions_vary_from_lane_to_lane():
     m = catena.load("four_bar")
     span = np.array([0.25, 0.28, 0.3])
-    many = catena.linkage(m, "motor pin").positions(0.7, parameters={"span": span})
+    many = catena.linkages.linkage(m, "motor pin").positions(0.7, parameters={"span": span})
     for k, x in enumerate(span):
         one = m.with_(parameters={**m.parameters, "span": x})
-        assert np.abs(many.q[k] - catena.linkage(one, "motor pin").positions(0.7).q).max() < 1e-15
+        assert (
+            np.abs(many.q[k] - catena.linkages.linkage(one, "motor pin").positions(0.7).q).max()
+            < 1e-15
+        )
 
 
 # The triangle of three groups of links in every arrangement of its joints:
@@ -109,7 +112,7 @@ def test_every_dyad(kind):
         loops=[joint("BC", BC, "b", "c", placement=(0.9, 0.1, 0), offset=(0.1, 0.4, 0))],
     )
     machine = catena.compile(m)
-    linkage = catena.linkage(m, "drive")
+    linkage = catena.linkages.linkage(m, "drive")
     assert sorted(linkage.groups[0].kind) == sorted(kind)
     found = linkage.positions(
         np.array([[0.1], [0.3]]), np.ones((2, 1)), np.zeros((2, 1)), modes=linkage.modes
@@ -133,7 +136,7 @@ def test_a_driven_slide_between_moving_links():
         loops=[catena.Joint("eye", "revolute", "rod", "boom", offset=(0.6, 0, 0))],
     )
     stroke = np.linspace(0.6, 1.2, 5)
-    found = catena.linkage(m, "cylinder").positions(stroke)
+    found = catena.linkages.linkage(m, "cylinder").positions(stroke)
     cosine = (1 + 0.36 - stroke**2) / 1.2  # the triangle 1, 0.6, stroke
     pivot = found.q[:, m.coordinate_names.index("pivot")]
     assert np.allclose(np.cos(np.pi - pivot), cosine, atol=1e-14)
@@ -143,7 +146,7 @@ def test_circuits_of_a_double_rocker_end_at_the_dead_points_of_the_cosine_law():
     m = catena.load("four_bar")
     r = {"crank": 0.3, "coupler": 0.1, "rocker": 0.25, "span": 0.28}  # the shortest is the coupler
     m = m.with_(parameters={**m.parameters, **r})
-    found = circuits(catena.linkage(m, "motor pin"))
+    found = circuits(catena.linkages.linkage(m, "motor pin"))
     assert found.count == 2 and len(found.branches) == 4
     for reach in (0.35, 0.15):  # coupler and rocker in line
         limit = np.arccos((0.3**2 + 0.28**2 - reach**2) / (2 * 0.3 * 0.28))
@@ -154,25 +157,27 @@ def test_circuits_of_a_double_rocker_end_at_the_dead_points_of_the_cosine_law():
 
 def test_circuits_of_a_crank_rocker_and_of_a_triple_rocker():
     m = catena.load("four_bar")
-    crank = circuits(catena.linkage(m, "motor pin"))
+    crank = circuits(catena.linkages.linkage(m, "motor pin"))
     assert crank.count == 2 and all(b.full_turn for b in crank.branches)
     triple = m.with_(
         parameters={**m.parameters, "crank": 0.2, "coupler": 0.2, "rocker": 0.2, "span": 0.5}
     )
-    assert circuits(catena.linkage(triple, "motor pin")).count == 1
+    assert circuits(catena.linkages.linkage(triple, "motor pin")).count == 1
 
 
 def test_refusals_name_what_to_do():
     m = catena.load("stephenson_linkage")
     with pytest.raises(QuestionError, match="Assur group of a higher class.*drive another joint"):
-        catena.linkage(m, "F")
+        catena.linkages.linkage(m, "F")
     with pytest.raises(UnknownNameError, match="no coordinate 'crank'"):
-        catena.linkage(m, "crank")
+        catena.linkages.linkage(m, "crank")
     with pytest.raises(QuestionError, match="one plane"):
-        catena.linkage(
+        catena.linkages.linkage(
             catena.load("stewart_platform"), catena.load("stewart_platform").coordinate_names[0]
         )
     with pytest.raises(QuestionError, match="leaves 1 freedom"):
-        catena.linkage(catena.load("two_link_arm"), catena.load("two_link_arm").coordinate_names[0])
+        catena.linkages.linkage(
+            catena.load("two_link_arm"), catena.load("two_link_arm").coordinate_names[0]
+        )
     with pytest.raises(StateError, match="2 signs"):
-        catena.linkage(m, "A").positions(0.1, modes=[1])
+        catena.linkages.linkage(m, "A").positions(0.1, modes=[1])

@@ -12,7 +12,7 @@ from catena.linkages import tolerances
 
 def test_a_slider_crank_against_its_closed_form():
     """x = r cos(t) + sqrt(l^2 - r^2 sin(t)^2)."""
-    linkage = catena.linkage(catena.load("slider_crank"), "shaft")
+    linkage = catena.linkages.linkage(catena.load("slider_crank"), "shaft")
     t, r, l, dr, dl = np.array([0.4, 1.1, 2.0]), 0.3, 1.0, 1e-3, 2e-3
     found = tolerances(linkage, t, {"r": dr, "l": dl}, samples=20_000)
     k = found.measures.index("cylinder")
@@ -30,7 +30,7 @@ def test_a_slider_crank_against_its_closed_form():
 
 def test_worst_case_and_scatter_against_brute_force():
     m = catena.load("four_bar")
-    linkage = catena.linkage(m, "motor pin", frames=["marker"])
+    linkage = catena.linkages.linkage(m, "motor pin", frames=["marker"])
     t = {"crank": 1e-3, "coupler": 1e-3, "rocker": 2e-3, "span": 1e-3}
     angle = np.array([0.5, 2.0])
     found = tolerances(linkage, angle, t, distribution="uniform", samples=4000, seed=3)
@@ -53,7 +53,7 @@ def test_worst_case_and_scatter_against_brute_force():
 
 
 def test_refusals():
-    linkage = catena.linkage(catena.load("four_bar"), "motor pin")
+    linkage = catena.linkages.linkage(catena.load("four_bar"), "motor pin")
     with pytest.raises(UnknownNameError, match="no parameter 'cranck'.*'crank'"):
         tolerances(linkage, [0.1], {"cranck": 1e-3})
     with pytest.raises(QuestionError, match="positive"):

@@ -160,7 +160,7 @@ def circuits(
     Examples
     --------
     >>> import catena
-    >>> print(circuits(catena.linkage(catena.load("four_bar"), "motor pin")))
+    >>> print(circuits(catena.linkages.linkage(catena.load("four_bar"), "motor pin")))
     four-bar linkage: 2 circuits, 2 branches of motor pin
       circuit 0  +  full turn
       circuit 1  -  full turn

@@ -76,7 +76,7 @@ class Linkage:
     Examples
     --------
     >>> import catena
-    >>> four_bar = catena.linkage(catena.load("four_bar"), "motor pin", frames=["marker"])
+    >>> four_bar = catena.linkages.linkage(catena.load("four_bar"), "motor pin", frames=["marker"])
     >>> print(four_bar)
     four-bar linkage: driven by motor pin; 1 dyad(s)
       RRR  coupler and rocker  at joints upper pin, far pin, near pin
@@ -359,7 +359,7 @@ def linkage(
     Examples
     --------
     >>> import catena
-    >>> crank = catena.linkage(catena.load("slider_crank"), "shaft")
+    >>> crank = catena.linkages.linkage(catena.load("slider_crank"), "shaft")
     >>> (crank.positions(0.0).q.round(6) + 0.0).tolist()
     [0.0, 0.0, 1.3]
     """

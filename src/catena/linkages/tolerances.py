@@ -111,7 +111,7 @@ def tolerances(
     Examples
     --------
     >>> import catena
-    >>> four_bar = catena.linkage(catena.load("four_bar"), "motor pin", frames=["marker"])
+    >>> four_bar = catena.linkages.linkage(catena.load("four_bar"), "motor pin", frames=["marker"])
     >>> found = tolerances(four_bar, [0.5, 1.0], {"crank": 1e-4, "coupler": 2e-4})
     >>> found.nominal.shape, found.ranked("marker.x")[0][0]
     ((2, 6), 'coupler')
