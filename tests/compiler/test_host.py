@@ -143,7 +143,7 @@ def test_a_long_compilation_says_so_once_and_on_a_terminal_only(monkeypatch, str
     seen = stream()
     monkeypatch.setattr(sys, "stderr", seen)
     monkeypatch.setattr(host, "SILENT", silent)
-    monkeypatch.setattr(host, "_waited", {"seconds": 0.0, "told": False})
+    monkeypatch.setattr(host, "_waited", {"seconds": 0.0, "printed": False})
     for _ in range(2):
         with host._patience():
             time.sleep(0.05)
