@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +29,8 @@ class LogError:
     source: str
     held_out: bool
     error: Array
-    motion: Motion
-    predicted: Array
+    motion: Motion = field(repr=False)
+    predicted: Array = field(repr=False)
 
     @staticmethod
     def of(model: DriveModel, motion: Motion, held_out: bool) -> LogError:
@@ -76,10 +76,10 @@ class DriveFit:
         The order of the noise model of each joint.
     """
 
-    model: DriveModel
+    model: DriveModel = field(repr=False)
     estimates: tuple[FittedValue, ...]
-    covariance: Array
-    basic: DriveModel
+    covariance: Array = field(repr=False)
+    basic: DriveModel = field(repr=False)
     basic_cross_validated: Array
     cross_validated: Array
     errors: tuple[LogError, ...]
