@@ -4,6 +4,7 @@ that were not used are predicted; on a real UR10e where its logs are there.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -125,7 +126,7 @@ def test_gram_matrices_solve_the_same_problem_as_stacked_rows(arm):
     from catena.identification import base_parameters
 
     base = base_parameters(arm)
-    log = drives(arm, motion, base.reduction.kept)
+    log = drives(arm, motion, base.reduction.kept, np.eye(2))
     terms = (Term("offset"), Term("viscous"), Term("coulomb", (0.01,)))
     own = grams(log, [terms] * 2)
     variances = np.array([2.0, 0.5])
@@ -238,3 +239,55 @@ def test_currents_of_a_real_ur10e_are_predicted():
     assert abs(gains[2] / gains[1] / (11.97 / 9.84) - 1) < 0.03
     ripples = [t.shape[0] for of in found.model.terms for t in of if t.law == "ripple"]
     assert all(min(abs(n - 101), abs(n - 202), abs(n - 404)) < 3 for n in ripples)
+
+
+# --- drives that turn with several joints
+FACTOR = 0.8  # of the second drive with the first joint
+
+
+def coupled_log(machine, seed):
+    """A log of an arm whose second drive turns at v2 + FACTOR v1, with friction at the drives."""
+    t, q, v, a = logs.motion(seed)
+    R = np.array([[1.0, 0.0], [FACTOR, 1.0]])
+    V, A = v @ R.T, a @ R.T
+    effort = machine.inverse_dynamics(q, v, a) @ np.linalg.inv(R)
+    effort += [2.0, 1.5] * V + [1.0, 0.7] * np.tanh(V / 0.01) + [0.0, 0.3] * A
+    effort += 0.01 * np.random.default_rng(seed).standard_normal(effort.shape)
+    log = {"time": t}
+    for k, n in enumerate(logs.JOINTS):
+        log |= {f"q {n}": q[:, k], f"v {n}": v[:, k], f"tau {n}": effort[:, k]}
+    return log
+
+
+def test_drives_that_turn_with_several_joints(arm):
+    first, second = logs.JOINTS
+    bare = [replace(j, armature=(0.0,)) for j in arm.mechanism.joints]
+    arm = catena.compile(arm.mechanism.with_(joints=bare))
+    used, held = coupled_log(arm, 1), coupled_log(arm, 2)
+    coupling = {second: {first: FACTOR}}
+    found = fit_drives(arm, used, validate=[held], laws=(), coupling=coupling)
+    rows = {(r["joint"], r["law"]): r["value"] for r in found.model.rows()}
+    assert rows[second, "viscous"] == pytest.approx(1.5, abs=0.01)
+    assert rows[second, "coulomb"] == pytest.approx(0.7, abs=0.01)
+    assert rows[second, "rotor"] == pytest.approx(0.3, abs=0.01)
+    alone = fit_drives(arm, used, validate=[held], laws=())
+    assert found.errors[-1].error.max() < 0.3 * alone.errors[-1].error.max()
+    assert any(second in s and "several joints" in s for s in found.sentences())
+    again = found.model.predict(held)
+    np.testing.assert_allclose(again.values, found.errors[-1].predicted)
+
+
+@pytest.mark.parametrize(
+    ("coupling", "words"),
+    [
+        ({"elbw": {logs.JOINTS[0]: 1.0}}, "no joint 'elbw'"),
+        ({logs.JOINTS[1]: {logs.JOINTS[0]: np.nan}}, "a finite number"),
+        (
+            {logs.JOINTS[1]: {logs.JOINTS[0]: 1.0}, logs.JOINTS[0]: {logs.JOINTS[1]: 1.0}},
+            "a drive of its own",
+        ),
+    ],
+)
+def test_couplings_that_are_refused(arm, coupling, words):
+    with pytest.raises(StudyError, match=words):
+        fit_drives(arm, coupled_log(arm, 1), coupling=coupling)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def fit_logs(
     mechanism: Mechanism,
     logs: Sequence[str],
-    asked: tuple[Sequence[str], str | None, float | None, str | None],
+    asked: tuple[Sequence[str], str | None, float | None, str | None, Sequence[str]],
     *,
     forbidden: Sequence[str | None],
     csv: bool,
@@ -25,7 +25,8 @@ def fit_logs(
 ) -> None:
     """Fit the drives to logs, print the errors, and write a report where one is asked for.
 
-    asked: held-out logs, the mapping of columns, the cutoff, the folder of the report.
+    asked: held-out logs, the mapping of columns, the cutoff, the folder of the report, the drives
+    that turn with other joints.
     """
     from ..identification import fit_drives
 
@@ -34,8 +35,15 @@ def fit_logs(
             "logs are given as arguments, and --data or --unknown too; these belong to fits of"
             " single unknowns: give one or the other"
         )
-    held, columns, cutoff, folder = asked
-    found = fit_drives(mechanism, list(logs), validate=held, columns=columns, cutoff=cutoff)
+    held, columns, cutoff, folder, couplings = asked
+    found = fit_drives(
+        mechanism,
+        list(logs),
+        validate=held,
+        columns=columns,
+        cutoff=cutoff,
+        coupling=_coupling(couplings),
+    )
     if csv:
         print(found.to_pandas().to_csv(), end="")
     else:
@@ -45,6 +53,21 @@ def fit_logs(
 
         for path in drive_report(found, folder, force):
             console().print(str(path), markup=False, soft_wrap=True)
+
+
+def _coupling(given: Sequence[str]) -> dict[str, dict[str, float]]:
+    """Return the couplings of texts DRIVE:JOINT=FACTOR; raise CatenaError for others."""
+    found: dict[str, dict[str, float]] = {}
+    for text in given:
+        drive, _, rest = text.partition(":")
+        joint, _, factor = rest.partition("=")
+        try:
+            found.setdefault(drive, {})[joint] = float(factor)
+        except ValueError:
+            raise CatenaError(
+                f"--coupling {text!r} is not DRIVE:JOINT=FACTOR, such as wrist_3:wrist_2=1"
+            ) from None
+    return found
 
 
 def _print(screen: Any, name: str, found: DriveFit) -> None:

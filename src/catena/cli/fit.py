@@ -63,6 +63,16 @@ def fit(
             help="With LOG: 'time=1, q=2-7, v=8-13, current=14-19', columns counted from one.",
         ),
     ] = None,
+    coupling: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="DRIVE:JOINT=FACTOR...",
+            help=(
+                "With LOG: drives that turn with other joints too, such as wrist_3:wrist_2=1 where"
+                " the drive of wrist_3 turns at the sum of both speeds."
+            ),
+        ),
+    ] = None,
     page: Annotated[
         str | None,
         typer.Option(
@@ -116,7 +126,7 @@ def fit(
 
     mechanism = model.load()
     if logs:
-        asked = (validate or [], columns, cutoff, page)
+        asked = (validate or [], columns, cutoff, page, coupling or [])
         fit_logs(mechanism, logs, asked, forbidden=(data, unknown), csv=csv, force=force)
         return
     if data is None or unknown is None:

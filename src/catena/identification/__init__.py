@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from .excitation import Excitation, excitation
     from .fit_record import Fit, FittedValue
     from .fitting import fit
-    from .logs import LOG_READERS, condition, read_log
+    from .logs import LOG_READERS, condition, coupling_matrix, read_log
     from .measured_motion import MeasuredMotion, measured_motion
     from .momentum_observer import external_forces
     from .recursive_estimation import RecursiveEstimate, recursive_estimate

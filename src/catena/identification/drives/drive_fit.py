@@ -12,7 +12,7 @@ from typing import Any
 from ...errors import StudyError
 from ...machine import Machine, machine_of
 from ...model import Mechanism
-from ..logs import checked_log, condition, read_log
+from ..logs import Coupling, checked_log, condition, coupling_matrix, read_log
 from .covariance import covariance, maximum_likelihood, noise_model
 from .drive_record import DriveFit, LogError, estimates_of
 from .friction_laws import FRICTION_LAWS
@@ -28,6 +28,7 @@ def fit_drives(
     laws: Sequence[str] | None = None,
     cutoff: float | None = None,
     likelihood: bool = False,
+    coupling: Coupling | None = None,
 ) -> DriveFit:
     """Fit drive gains, inertial parameters and friction to logs, and predict logs not used.
 
@@ -55,6 +56,10 @@ def fit_drives(
         Whether to estimate by maximum likelihood for the coloured noise of the residuals, which is
         more accurate where the model is complete, in place of least squares, which predicts better
         where it is not. The intervals count the colour of the noise in both.
+    coupling : mapping or None, default None
+        Drives that turn with other joints too: with {"joint_6": {"joint_5": 1.0}} the drive of
+        joint_6 turns at v6 + v5. The efforts are those of the drives, and friction and rotor
+        inertia act on them. By default each joint has a drive of its own.
 
     Returns
     -------
@@ -83,13 +88,14 @@ def fit_drives(
     """
     machine = machine_of(mechanism)
     wanted = _wanted(laws)
-    tables = [checked_log(machine, read_log(machine, x, columns)) for x in _several(logs)]
+    R = coupling_matrix(machine, coupling)
+    tables = [checked_log(machine, read_log(machine, x, columns), R) for x in _several(logs)]
     units = sorted({str(t.effort.attrs["units"]) for t in tables})
     if len(units) > 1:
         raise StudyError(f"the logs have efforts in {' and '.join(units)}; they need one unit")
     motions = [condition(t, cutoff) for t in tables]
     free = units[0] in ("A", "unknown")
-    searched = search(machine, motions, wanted, units[0], free)
+    searched = search(machine, motions, wanted, units[0], free, R)
     model, noise = searched.model, noise_model(searched.model, searched.logs)
     if likelihood:
         model = maximum_likelihood(model, searched.logs, noise, free)

@@ -41,6 +41,9 @@ class DriveModel:
         Those of each joint.
     unit : str
         The unit of the efforts.
+    coupling : array, shape (nv, nv)
+        The speeds of the drives per speed of the joints; the unit matrix where each joint has a
+        drive of its own.
     """
 
     machine: Machine
@@ -50,6 +53,7 @@ class DriveModel:
     terms: tuple[tuple[Term, ...], ...]
     coefficients: tuple[Array, ...]
     unit: str
+    coupling: Array
 
     def loads(self, log: Drives) -> Array:
         """Return the rigid-body forces (T, n) along a log, in units of the efforts."""
@@ -94,7 +98,7 @@ class DriveModel:
 
     def at_rows(self, motion: Motion) -> Array:
         """Return the predicted efforts at the rows of a log, (rows, n)."""
-        log = drives(self.machine, motion, self.base.reduction.kept)
+        log = drives(self.machine, motion, self.base.reduction.kept, self.coupling)
         even = self.along(log)
         return np.stack([np.interp(motion.times, motion.t, x) for x in even.T], axis=1)
 

@@ -139,6 +139,12 @@ class DriveFit:
                 " depends on how the robot came there, which the log does not show; there only"
                 " gravity and offsets are predicted."
             )
+        coupling = self.model.coupling
+        if shared := [n for n, own in zip(self.joints, coupling) if (own != 0).sum() > 1]:
+            found.append(
+                f"The drives of {', '.join(shared)} turn with several joints; their friction and"
+                " rotor inertia are in the model and not in the fitted mechanism."
+            )
         base = self.model.base
         if base.without_effect:
             found.append(

@@ -68,8 +68,12 @@ def _of_joints(model: DriveModel) -> dict[str, float]:
     words = {"viscous": "damping", "rotor": "armature"}
     constant = ("coulomb", "bristle", "creep")
     found: dict[str, float] = {}
+    several = np.count_nonzero(model.coupling, axis=1) > 1
+    shared = {n for n, x in zip(model.machine.speed_names, several) if x}
     for row in model.rows():
         joint = row["joint"]
+        if joint in shared:  # its friction depends on several speeds, which no joint of a file has
+            continue
         gain = model.gains[model.machine.speed_names.index(joint)]
         word = row["name"].partition(" (")[0]
         if word in words:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...machine import Machine
-from ..logs import Motion
+from ..logs import Motion, drive_regressor
 from .friction_laws import FRICTION_LAWS, JointMotion, Shape, jitter_free
 from .normal_equations import Gram
 
@@ -63,21 +63,22 @@ class Drives:
         ]
 
 
-def drives(machine: Machine, motion: Motion, kept: Sequence[int]) -> Drives:
-    """Return a log with the columns `kept` of its regressor, and without loads."""
-    Y = machine.regressor(motion.q, motion.v, motion.a)[..., list(kept)]
+def drives(machine: Machine, motion: Motion, kept: Sequence[int], coupling: Array) -> Drives:
+    """Return a log with the columns `kept` of its regressor, and without loads.
+
+    coupling: R (n, n), the speeds of the drives are R v. Friction acts on the drives.
+    """
+    Y = drive_regressor(machine, motion.q, motion.v, motion.a, coupling, list(kept))
     zero = np.zeros(len(motion.t))
+    Q, V, A = (x @ coupling.T for x in (motion.q, motion.v, motion.a))
+    noise = np.abs(coupling) @ motion.jitter
     joints = []
     for k in range(motion.q.shape[1]):
-        q = motion.q[:, k]
-        jitter = JITTER_DEVIATIONS * float(motion.jitter[k])
+        q = Q[:, k]
+        jitter = JITTER_DEVIATIONS * float(noise[k])
         if np.ptp(q) < STILL_DEVIATIONS * jitter:  # it never moved
             jitter = np.inf
-        joints.append(
-            JointMotion(
-                motion.t, q, motion.v[:, k], motion.a[:, k], zero, jitter_free(q, jitter), {}
-            )
-        )
+        joints.append(JointMotion(motion.t, q, V[:, k], A[:, k], zero, jitter_free(q, jitter), {}))
     return Drives(motion, Y, tuple(joints))
 
 

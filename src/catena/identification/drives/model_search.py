@@ -5,7 +5,7 @@ logs.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ...compiler import inertial_parameters
 from ...machine import Machine
 from ..base_parameters import BaseParameters, base_parameters, random_states
-from ..logs import Motion
+from ..logs import Motion, drive_regressor
 from .drive_model import DriveModel
 from .friction_laws import FRICTION_LAWS, REQUIRED, ripple_shapes
 from .gain_steps import free_gain_solution
@@ -45,15 +45,27 @@ class Searched:
 
 
 def search(
-    machine: Machine, motions: Sequence[Motion], laws: Sequence[str], unit: str, free: bool
+    machine: Machine,
+    motions: Sequence[Motion],
+    laws: Sequence[str],
+    unit: str,
+    free: bool,
+    coupling: Array,
 ) -> Searched:
     """Return the model whose laws predict held-out folds best."""
     base = base_parameters(machine)
-    logs = [drives(machine, m, base.reduction.kept) for m in motions]
+    logs = [drives(machine, m, base.reduction.kept, coupling) for m in motions]
     n = machine.nv
-    required = _required(machine, base)
+    required = _required(machine, base, coupling)
     empty = DriveModel(
-        machine, base, np.zeros(base.rank), np.ones(n), required, (np.zeros(0),) * n, unit
+        machine,
+        base,
+        np.zeros(base.rank),
+        np.ones(n),
+        required,
+        (np.zeros(0),) * n,
+        unit,
+        coupling,
     )
     basic, variances = fitted(empty, logs, required, free)
     terms = [_candidates(basic, logs, j, laws) for j in range(n)]
@@ -71,18 +83,20 @@ def search(
     return Searched(model, basic, before, after, tuple(logs))
 
 
-def _required(machine: Machine, base: BaseParameters) -> tuple[tuple[Term, ...], ...]:
+def _required(
+    machine: Machine, base: BaseParameters, coupling: Array
+) -> tuple[tuple[Term, ...], ...]:
     """Return the required laws of each joint.
 
     The rotor's inertia is left out where the inertial parameters have the same effect: at a joint
     that stands on the ground, for example.
     """
     q, v, a = random_states(machine, 3 * base.rank)
-    W = machine.regressor(q, v, a)[..., list(base.reduction.kept)]
+    W = drive_regressor(machine, q, v, a, coupling, list(base.reduction.kept))
     found = []
     for j in range(machine.nv):
         rotor = np.zeros(W.shape[:2])
-        rotor[:, j] = a[:, j]
+        rotor[:, j] = a @ coupling[j]
         A, y = W.reshape(-1, W.shape[-1]), rotor.reshape(-1)
         left = y - A @ np.linalg.lstsq(A, y, rcond=None)[0]
         dependent = np.linalg.norm(left) <= SAME_EFFECT * np.linalg.norm(y)
@@ -102,8 +116,12 @@ def fitted(
     if free:
         file_values = basic.base.of(inertial_parameters(basic.machine.layout))
         found = _scaled(free_gain_solution(sums, chosen, found), sums, file_values)
-    model = DriveModel(
-        basic.machine, basic.base, found.theta, found.gains, terms, found.coefficients, basic.unit
+    model = replace(
+        basic,
+        theta=found.theta,
+        gains=found.gains,
+        terms=terms,
+        coefficients=found.coefficients,
     )
     return model, found.variances
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ...compiler import INERTIAL, inertial_bodies
 from ...errors import StudyError, unknown
-from ..logs import checked_log, condition, read_log
+from ..logs import checked_log, condition, drive_regressor, read_log
 from .coloured_noise import autoregression, coloured
 from .drive_model import DriveModel
 from .drive_record import DriveFit
@@ -96,9 +96,10 @@ def payload(
     carrier = names[-1] if body is None else body
     if carrier not in names:
         raise StudyError(unknown("body", carrier, names, machine.mechanism.name))
-    motion = condition(checked_log(machine, read_log(machine, log, columns)))
+    motion = condition(checked_log(machine, read_log(machine, log, columns), model.coupling))
     first = 10 * names.index(carrier)
-    Y = machine.regressor(motion.q, motion.v, motion.a)[..., first : first + 10]
+    columns_of_body = slice(first, first + 10)
+    Y = drive_regressor(machine, motion.q, motion.v, motion.a, model.coupling, columns_of_body)
     theta, covariance = _fitted(model, motion, Y)
     sigma = np.sqrt(np.diag(covariance))
     if mass is not None and not sigma[0] < MAX_RELATIVE_SIGMA * theta[0]:
@@ -129,7 +130,7 @@ def _fitted(model: DriveModel, motion: Any, Y: Array) -> tuple[Array, Array]:
 
     Friction that depends on the load follows the forces of the loaded robot, by fixed-point steps.
     """
-    log = drives(model.machine, motion, model.base.reduction.kept)
+    log = drives(model.machine, motion, model.base.reduction.kept, model.coupling)
     theta = np.zeros(len(INERTIAL))
     valid = motion.valid
     H = np.zeros((10, 10))

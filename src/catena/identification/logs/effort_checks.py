@@ -162,6 +162,7 @@ def scale(x: LogCase) -> list[str]:
     if x.table.effort.attrs.get("units") in ("A", "unknown") or at_rest(x):
         return []
     tau = x.machine.inverse_dynamics(x.q, x.speed, np.gradient(x.speed, x.t, axis=0))
+    tau = tau @ np.linalg.inv(x.coupling)
     size = np.sqrt(np.mean(tau**2, axis=0))
     strong = [k for k in range(len(x.names)) if size[k] > 0.1 * size.max()]
     ratio = float(np.median(np.sqrt(np.mean(x.effort**2, axis=0))[strong] / size[strong]))

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ...errors import StudyError
 from ...machine import Machine, coordinates
 from ...registry import Registry
+from .coupled_drives import drive_regressor
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -35,6 +36,7 @@ class LogCase:
 
     machine: Machine
     table: xr.Dataset
+    coupling: Array  # R (n, n): drives turn at the speeds R v
 
     @cached_property
     def t(self) -> Array:
@@ -96,10 +98,10 @@ class LogCase:
         """What the motion of each joint can explain of an effort."""
         a = np.gradient(self.speed, self.t, axis=0)
         rows = np.arange(MAX_DELAY, len(self.t) - MAX_DELAY, max(1, len(self.t) // MAX_ROWS))
-        Y = self.machine.regressor(self.q[rows], self.speed[rows], a[rows])
-        return tuple(
-            Explanation.of(rows, self.speed[rows, k], Y[:, k]) for k in range(len(self.names))
-        )
+        q, v = self.q[rows], self.speed[rows]
+        Y = drive_regressor(self.machine, q, v, a[rows], self.coupling, slice(None))
+        V = v @ self.coupling.T
+        return tuple(Explanation.of(rows, V[:, k], Y[:, k]) for k in range(len(self.names)))
 
 
 @dataclass(frozen=True)
@@ -170,9 +172,11 @@ def every_check() -> Registry[LogCheck]:
     return LOG_CHECKS
 
 
-def findings(machine: Machine, table: xr.Dataset) -> list[tuple[LogCheck, str]]:
+def findings(
+    machine: Machine, table: xr.Dataset, coupling: Array | None = None
+) -> list[tuple[LogCheck, str]]:
     """Return what the checks find in a log: pairs of the check and a sentence."""
-    case = LogCase(machine, table)
+    case = LogCase(machine, table, np.eye(machine.nv) if coupling is None else coupling)
     return [
         (check, sentence)
         for check in every_check().values()
@@ -181,9 +185,9 @@ def findings(machine: Machine, table: xr.Dataset) -> list[tuple[LogCheck, str]]:
     ]
 
 
-def checked_log(machine: Machine, table: xr.Dataset) -> xr.Dataset:
+def checked_log(machine: Machine, table: xr.Dataset, coupling: Array | None = None) -> xr.Dataset:
     """Return a log with what the checks found; raise StudyError with all fatal findings."""
-    found = findings(machine, table)
+    found = findings(machine, table, coupling)
     source = table.attrs.get("source", "the log")
     if fatal := [f"{check.name}: {text}" for check, text in found if check.fatal]:
         raise StudyError(f"{source} cannot be used to fit:", fatal)
