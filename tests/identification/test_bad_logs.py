@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+import catena
 import synthetic_logs as logs
 from catena.errors import StudyError
 from catena.identification.logs import checked_log, every_check, findings, read_log
@@ -188,3 +191,26 @@ def test_every_check_but_those_of_limits_is_provoked():
     named = {name for name, _ in FAULTS.values()}
     assert set(every_check()) - named == {"beyond limits", "above speed limit"}
     assert len(FAULTS) >= 30
+
+
+def test_a_joint_that_swings_freely_is_no_fault(arm):
+    """Sampled at 500 Hz with quantised speeds, one joint driven by pulses, the other one free: its
+    measured force is noise of its sensor.
+    """
+    step, rows = 0.002, 4000
+    rng = np.random.default_rng(3)
+    bare = arm.mechanism.with_(
+        joints=[replace(j, damping=(0.3,), friction=(0.0,)) for j in arm.mechanism.joints]
+    )
+    pulses = 12.0 * np.repeat(rng.choice([-1.0, 0.0, 1.0], rows // 200), 200)
+    tau = np.stack([pulses, np.zeros(rows)], axis=1)
+    run = catena.simulate(
+        bare, q=[0.4, -0.8], until=step * rows, output=step, forces=tau, limits="ignore"
+    )
+    log = {"time": run.data.time.values[:-1]}
+    for k, n in enumerate(logs.JOINTS):
+        log[f"q {n}"] = np.round(run.q.values[:-1, k], 5)
+        log[f"v {n}"] = np.round(run.v.values[:-1, k] / 0.0055) * 0.0055
+        log[f"tau {n}"] = tau[:, k] + 0.05 * rng.standard_normal(rows)
+    found = findings(arm, read_log(arm, log))
+    assert [check.name for check, _ in found if check.fatal] == []

@@ -13,6 +13,7 @@ CLIPPED_SHARE = 0.01  # of the rows, exactly at the largest or the smallest effo
 SPIKE = 20.0  # relative to the usual deviation from the median of neighbours
 SIGN_DEVIATIONS = 8.0  # by which friction would have to be negative
 MIN_DELAY_STEPS = 4
+WEAK_EFFORT = 0.15  # relative to the force of the model along the motion: less is a free joint
 
 
 def constant(x: LogCase) -> list[str]:
@@ -90,13 +91,24 @@ def _moving(x: LogCase) -> list[int]:
     ]
 
 
+def _weak(x: LogCase) -> list[int]:
+    """Return the joints whose forces are small relative to those of the model file: they may swing
+    freely, and their efforts be noise, which the motion does not explain.
+    """
+    if x.unit_unknown:
+        return []
+    size = np.sqrt(np.mean(x.effort**2, axis=0))
+    return [k for k in _moving(x) if size[k] < WEAK_EFFORT * x.model_size[k]]
+
+
 def sign(x: LogCase) -> list[str]:
-    """Efforts with the opposite sign: friction would drive the joint."""
+    """Efforts with the opposite sign: they have that of neither friction nor the model's forces."""
     found = []
+    opposite = np.sum(x.smooth_effort * x.model_force, axis=0) < 0.0
     for k in _moving(x):
-        power, deviation = x.explanations[k].friction_power(x.effort[:, k])
-        share = x.explanations[k].share(x.effort[:, k])
-        if share > 0.5 and power < -SIGN_DEVIATIONS * deviation:
+        power, deviation = x.explanations[k].friction_power(x.smooth_effort[:, k])
+        share = x.explanations[k].share(x.smooth_effort[:, k])
+        if opposite[k] and share > 0.5 and power < -SIGN_DEVIATIONS * deviation:
             found.append(
                 f"the effort of {x.names[k]} would drive its own friction: its sign is opposite to"
                 " that of the joint's axis; change one of both"
@@ -106,15 +118,15 @@ def sign(x: LogCase) -> list[str]:
 
 def order(x: LogCase) -> list[str]:
     """Efforts in another order than positions."""
-    moving = _moving(x)
+    moving = [k for k in _moving(x) if k not in _weak(x)]
     found = []
     if len(moving) < 2 or at_rest(x):
         return []
     for k in moving:
-        own = x.explanations[k].share(x.effort[:, k])
+        own = x.explanations[k].share(x.smooth_effort[:, k])
         if own > 0.9:
             continue
-        other = {j: x.explanations[j].share(x.effort[:, k]) for j in moving if j != k}
+        other = {j: x.explanations[j].share(x.smooth_effort[:, k]) for j in moving if j != k}
         best = max(other, key=lambda j: other[j])
         if 1.0 - other[best] < 0.3 * (1.0 - own) and other[best] > 0.8:
             found.append(
@@ -130,7 +142,9 @@ def unexplained(x: LogCase) -> list[str]:
         return []
     found = []
     for k in _moving(x):
-        share = x.explanations[k].share(x.effort[:, k])
+        if k in _weak(x):
+            continue
+        share = x.explanations[k].share(x.smooth_effort[:, k])
         if share < 0.3:
             found.append(
                 f"the motion explains {100 * max(share, 0):.2g} % of the changes of the effort of"
@@ -147,7 +161,7 @@ def delay(x: LogCase) -> list[str]:
     lags = np.arange(-MAX_DELAY, MAX_DELAY + 1)
     total = np.zeros(len(lags))
     for k in _moving(x):
-        total += [x.explanations[k].share(x.effort[:, k], int(n)) for n in lags]
+        total += [x.explanations[k].share(x.smooth_effort[:, k], int(n)) for n in lags]
     best = int(lags[int(np.argmax(total))])
     if not _moving(x) or abs(best) < MIN_DELAY_STEPS:
         return []
@@ -159,11 +173,9 @@ def delay(x: LogCase) -> list[str]:
 
 def scale(x: LogCase) -> list[str]:
     """Forces of another unit than the model file's."""
-    if x.table.effort.attrs.get("units") in ("A", "unknown") or at_rest(x):
+    if x.unit_unknown or at_rest(x):
         return []
-    tau = x.machine.inverse_dynamics(x.q, x.speed, np.gradient(x.speed, x.t, axis=0))
-    tau = tau @ np.linalg.inv(x.coupling)
-    size = np.sqrt(np.mean(tau**2, axis=0))
+    size = x.model_size
     strong = [k for k in range(len(x.names)) if size[k] > 0.1 * size.max()]
     ratio = float(np.median(np.sqrt(np.mean(x.effort**2, axis=0))[strong] / size[strong]))
     if 0.05 < ratio < 50:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 Array = NDArray[np.float64]
+SMOOTHING_TIME = 0.03  # s
 REST = 1e-2  # rad/s or m/s: slower is rest
 MAX_DELAY = 30  # rows by which an effort may be delayed
 MAX_ROWS = 1500  # of a log, of which efforts are explained
@@ -81,6 +82,22 @@ class LogCase:
         whole = whole and (self.v is None or bool(np.isfinite(self.v).all()))
         return bool(whole and (np.diff(self.t) > 0).all())
 
+    def smooth(self, x: Array) -> Array:
+        """Return columns averaged over SMOOTHING_TIME, and over five rows at least.
+
+        Efforts and accelerations are compared so: the derivative of a quantised speed at a high
+        sample rate is noise.
+        """
+        from scipy.ndimage import uniform_filter1d
+
+        step = float(np.median(np.diff(self.t)))
+        return uniform_filter1d(x, max(5, round(SMOOTHING_TIME / step)), axis=0)
+
+    @cached_property
+    def smooth_effort(self) -> Array:
+        """The smoothed efforts (T, n)."""
+        return self.smooth(self.effort)
+
     @cached_property
     def rate(self) -> Array:
         """The derivative of the positions, smoothed over five rows."""
@@ -94,9 +111,26 @@ class LogCase:
         return self.rate if self.v is None else self.v
 
     @cached_property
+    def unit_unknown(self) -> bool:
+        """Whether the efforts are no forces, so that their size is not that of the model's."""
+        return self.table.effort.attrs.get("units") in ("A", "unknown")
+
+    @cached_property
+    def model_force(self) -> Array:
+        """The forces (T, n) of the model file at the drives along the motion."""
+        a = np.gradient(self.smooth(self.speed), self.t, axis=0)
+        tau = self.machine.inverse_dynamics(self.q, self.speed, a)
+        return np.asarray(tau @ np.linalg.inv(self.coupling))
+
+    @cached_property
+    def model_size(self) -> Array:
+        """The rms (n,) of the forces of the model file."""
+        return np.asarray(np.sqrt(np.mean(self.model_force**2, axis=0)))
+
+    @cached_property
     def explanations(self) -> tuple[Explanation, ...]:
         """What the motion of each joint can explain of an effort."""
-        a = np.gradient(self.speed, self.t, axis=0)
+        a = np.gradient(self.smooth(self.speed), self.t, axis=0)
         rows = np.arange(MAX_DELAY, len(self.t) - MAX_DELAY, max(1, len(self.t) // MAX_ROWS))
         q, v = self.q[rows], self.speed[rows]
         Y = drive_regressor(self.machine, q, v, a[rows], self.coupling, slice(None))
