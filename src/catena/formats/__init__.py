@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from ..doors import door
 from ..errors import FormatError, UnknownNameError
 from ..model import Mechanism
-from . import files, mjcf, osim, sdf, shelf, toml, urdf, usd
+from . import files, mjcf, osim, sdf, shelf, simscape, toml, urdf, usd
 from .draft import Draft
 from .mapping import Mapped
 from .registry import FORMATS, Format, format_of, register, suffixes
@@ -47,6 +47,7 @@ for _format in (
     sdf.FORMAT,
     osim.FORMAT,
     usd.FORMAT,
+    simscape.FORMAT,
 ):
     register(_format)
 
