@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 
+import numba  # noqa: F401  without it pylinkage runs its loop in plain Python, some 40 times slower
 import numpy as np
 from peers import size
 from pylinkage.solver.simulation import simulate, simulate_with_kinematics
