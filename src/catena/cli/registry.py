@@ -76,6 +76,6 @@ for _name, _doc in {  # in the order of the flow
     "report": "Write everything about a mechanism into one page or PDF.",
     "export": "Write a mechanism for other tools: C, FMU, MATLAB, Julia, Modelica.",
     "schema": "Write the JSON Schema of model files, for editors.",
-    "doctor": "Show what is installed here: version, processor, cache, optional packages.",
+    "doctor": "Show what is installed: version, processor, cache, optional packages.",
 }.items():
     register(Command(_name, f"catena.cli.{_name}:{_name}", _doc, SEVERAL.get(_name, ())))

@@ -14,19 +14,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from threading import RLock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
 
 from ...compiler import LaneKernel, Tracer, compile_lanes, coulomb, damping, kept, kept_tape, losses
-from ...equations import Equations
 from ...equations.formulations import derive, formulation
 from ...kernels import SNAP, column_scales, layout, own_length
-from ...model import Mechanism
 from ...results import Labels, labels
 from ..control.traced_law import Law
-from ..stepping.time_stepping import SteppedContacts
 from ..terms.contact_state import contact_state
 from ..terms.error_scales import error_table
 from ..terms.guards import Guard, expressions, fastest_turn
@@ -34,10 +31,15 @@ from ..terms.light_motions import accelerations, has_light_motions
 from ..terms.power import load_power, row_power
 from ..terms.stabilisation import Stabiliser, needs_speeds, stabiliser
 from ..terms.switched_constraints import SwitchedConstraints
-from ..trajectories.piecewise import Trajectory
 from ..trajectories.trajectory_state import Following, Follows
 from .binding_rows import binding, settle, touching
 from .euler_step import euler_step
+
+if TYPE_CHECKING:
+    from ...equations import Equations
+    from ...model import Mechanism
+    from ..stepping.time_stepping import SteppedContacts
+    from ..trajectories.piecewise import Trajectory
 
 
 class System:
