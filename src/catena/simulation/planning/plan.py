@@ -426,7 +426,7 @@ def settled(system: System, t: float, x: Array, p: Array) -> Array:
 _keeping = Mutex()
 
 
-def kept(key: tuple, owner: Any, make: Callable[[], Any]) -> Any:
+def kept(key: tuple[Any, ...], owner: Any, make: Callable[[], Any]) -> Any:
     """What was made of the owner for this key last time, or made now; it goes with its owner."""
     with _keeping:
         return keep(owner, "runs", KEPT, key, make)

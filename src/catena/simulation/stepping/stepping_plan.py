@@ -33,7 +33,9 @@ DEFAULT_INTEGRATOR = "auto"
 
 
 def stepped_contacts(
-    machine: Machine, asked: dict[str, Any], keep: Callable[[tuple, Any, Callable[[], Any]], Any]
+    machine: Machine,
+    asked: dict[str, Any],
+    keep: Callable[[tuple[Any, ...], Any, Callable[[], Any]], Any],
 ) -> SteppedContacts:
     """Return the contacts and stops of a run by time stepping. Raise SimulationError with every
     fault.

@@ -106,7 +106,9 @@ class System:
         self.controller, pieces = self._followed.within(self.controller)
         # offsets in the state of the current pieces of trajectories
         self.pieces = [(self.nx + k, f) for k, f in pieces]
-        self.stepping, self._kernels, self._compiling = stepping, dict[tuple, Any](), RLock()
+        self.stepping = stepping
+        self._kernels = dict[tuple[Any, ...], Any]()
+        self._compiling = RLock()
         self.controller, self.touching_state = (
             (self.controller, ca.SX.zeros(0))
             if stepping is None
@@ -485,7 +487,7 @@ class System:
             else self.compiled((name, width), lambda: compile_lanes(f, width=width))
         )
 
-    def compiled(self, key: tuple, make: Callable[[], Any]) -> Any:
+    def compiled(self, key: tuple[Any, ...], make: Callable[[], Any]) -> Any:
         """Return the compiled object of this key, and make it where there is none yet.
 
         Each key is compiled once under a lock: a second compilation would replace code that another
