@@ -154,7 +154,7 @@ __all__ = [
 
 _load, __dir__ = door(__name__)
 sys.meta_path.append(
-    ShortNames(  # type: ignore[arg-type]
+    ShortNames(
         __name__,
         {
             "bridge": "catena.machine.bridge",

@@ -163,7 +163,7 @@ def _length(machine: Machine, frame: str) -> float:
 
 
 def _to_go(
-    machine: Machine, frame: str, goal: tuple, q: Array, length: float
+    machine: Machine, frame: str, goal: tuple[Any, ...], q: Array, length: float
 ) -> tuple[Array, Array]:
     """Return the residuals and their Jacobian: minus the rotation vector and the translation
     (relative to `length`) that remain to the goal, then the residuals of the loops.
@@ -203,7 +203,7 @@ def _within(q: Array, bounds: list[Coordinate]) -> Array:
     return q
 
 
-def _far(machine: Machine, frame: str, goal: tuple, q: Array, length: float) -> float:
+def _far(machine: Machine, frame: str, goal: tuple[Any, ...], q: Array, length: float) -> float:
     """Return the largest residual to the goal, plus the opening of the loops if they are not
     closed.
     """
@@ -215,7 +215,7 @@ def _far(machine: Machine, frame: str, goal: tuple, q: Array, length: float) -> 
 
 
 def _unreached(
-    machine: Machine, frame: str, goal: tuple, q: Array, bounds: list[Coordinate]
+    machine: Machine, frame: str, goal: tuple[Any, ...], q: Array, bounds: list[Coordinate]
 ) -> QuestionError:
     """Return the error that says how far from the goal the nearest configuration is."""
     (R, p), X = goal, machine.pose(q, frame)

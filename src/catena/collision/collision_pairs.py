@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..errors import UnknownNameError
 from ..model import GROUND, Mechanism, Shape
@@ -99,6 +99,6 @@ def _neighbours(m: Mechanism) -> set[frozenset[str]]:
     return {frozenset((rigid[j.parent], rigid[j.child])) for j in _holding_joints(m)}
 
 
-def _holding_joints(m: Mechanism) -> Iterator:
+def _holding_joints(m: Mechanism) -> Iterator[Any]:
     """Return the joints, also those that close loops, that are not free joints."""
     return (j for j in (*m.joints, *m.loops) if j.nv < 6)

@@ -216,7 +216,7 @@ def sphere_ellipsoid(s: Solid, o: Solid) -> Proximity:
         (q[0] / (D[0] * D[0]), q[1] / (D[1] * D[1]), q[2] / (D[2] * D[2])), (1.0, 0.0, 0.0), 0.0 * t
     )
     d = dot(sub(x, q), out)
-    return rounded(into_ground(o, Proximity(d, x, q, neg(out))), s.size[0], 0.0)  # type: ignore[arg-type]
+    return rounded(into_ground(o, Proximity(d, x, q, neg(out))), s.size[0], 0.0)
 
 
 # --- segments

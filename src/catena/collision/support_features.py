@@ -220,7 +220,7 @@ def support_shape(shape: Shape, parameters: Mapping[str, float]) -> SupportShape
     """
     if shape.kind not in SHAPES:
         return _of_polyhedron(polyhedron(shape, parameters))
-    number = lambda x: float(value_of(x, parameters))  # type: ignore[arg-type]  # noqa: E731
+    number = lambda x: float(value_of(x, parameters))  # noqa: E731
     size, p = (np.array([number(x) for x in given]) for given in (shape.size, shape.pose.position))
     return SHAPES[shape.kind](
         size, np.array([[number(x) for x in row] for row in shape.pose.rotation]), p

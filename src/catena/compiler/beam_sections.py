@@ -237,7 +237,7 @@ def _column(x: Any) -> ca.SX:
     return ca.vertcat(*(ca.SX(y) for y in x))
 
 
-def _list(x: ca.SX) -> list:
+def _list(x: ca.SX) -> list[Any]:
     x = ca.densify(x)  # NumPy cannot keep zeros of its structure
     return [x[k] for k in range(x.numel())]
 

@@ -506,10 +506,10 @@ class _Symbol(NamedTuple):
             ),
         )
 
-    def __add__(self, other: Any) -> _Symbol:  # type: ignore[override]
+    def __add__(self, other: Any) -> _Symbol:
         return self._with("Add", other)
 
-    def __mul__(self, other: Any) -> _Symbol:  # type: ignore[override]
+    def __mul__(self, other: Any) -> _Symbol:
         return self._with("Mult", other)
 
 

@@ -80,7 +80,7 @@ def regressor(s: Tracer) -> ca.SX:
     return ca.densify(ca.jacobian(vector(s.lift.back(tau)), theta))
 
 
-def _seated(theta: list, seat: Seat, value: Any) -> tuple[Any, Any, Any]:
+def _seated(theta: list[Any], seat: Seat, value: Any) -> tuple[Any, Any, Any]:
     """Return mass, first moment and Euler tensor about the node's origin in its axes, from the ten
     parameters about the body's own.
     """

@@ -17,7 +17,7 @@ from .scalar import Scalar
 Wrenches = Sequence[tuple[str, str]]
 
 
-def elements(x: Any) -> list:
+def elements(x: Any) -> list[Any]:
     """Return the entries of a CasADi vector; structural zeros become numbers, which NumPy can keep
     in arrays.
     """

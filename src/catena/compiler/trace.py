@@ -87,7 +87,7 @@ class Tracer(Kinematics):
         return found
 
     @cached_property
-    def pushed(self) -> list:
+    def pushed(self) -> list[Any]:
         """The joint forces that act: tau plus the forces of the loads along the speeds."""
         return (
             [x + y for x, y in zip(self.TAU, elements(self.applied.forces))]
@@ -475,7 +475,7 @@ def smallest_change(
     return met(A, solve_columns(factor, A.T), r, A @ ca.diag(vector(column)) @ A.T, size)
 
 
-def _own_sizes(size: Any, G: np.ndarray) -> list:
+def _own_sizes(size: Any, G: np.ndarray) -> list[Any]:
     """Return N of rows, where those of 0 are replaced by the sizes of their entries."""
     return [x if x != 0.0 else G[k, k] for k, x in enumerate(size)]
 

@@ -111,7 +111,7 @@ _UNIT = re.compile(
 _SIGNS = str.maketrans({"·": "*", "⋅": "*", "×": "*", "²": "^2", "³": "^3", "°": " degree"})
 _EXACT = Context(prec=40)
 UNIT_LENGTH = 60
-Base = tuple[tuple[str, int], ...]
+Base = tuple[tuple[str, int | Fraction], ...]
 
 
 def quantity(

@@ -67,7 +67,7 @@ def constraints(layout: Layout, value: Any, keep: Any = None) -> Constraints:
     ]
     found = [found[k] for k in keep] if keep is not None else found
     m = len(found)
-    columns: dict[str, list] = {name: [] for name in ("p", "a", "b", "c", "value")}
+    columns: dict[str, list[Any]] = {name: [] for name in ("p", "a", "b", "c", "value")}
     nodes = np.zeros((m, 2), np.int64)
     for k, (_, j, row) in enumerate(found):
         seats = [(layout.seats[j.parent], j.placement), (layout.seats[j.child], j.offset)]

@@ -17,6 +17,8 @@ with velocities v it is B y = (tr(K) y_w - K' y_w, y_w x P), P = sum m v, K = su
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..spatial import (
     add,
     angular_acceleration_tensor,
@@ -88,7 +90,7 @@ def _motions(tree, v, a, x):
     """Return for each node its velocity, its spatial acceleration including gravity, and (S, psi1,
     psi2, S1) of its freedoms; root to leaves.
     """
-    found: list = []
+    found: list[Any] = []
     for i in range(len(tree.parent)):
         p, r = tree.parent[i], get(x.r, i)
         zero = 0.0 * tree.ratio[i]

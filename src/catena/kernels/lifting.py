@@ -56,11 +56,11 @@ class Lift:
     def __bool__(self) -> bool:
         return bool(self.F)
 
-    def v(self, v: Any) -> list:
+    def v(self, v: Any) -> list[Any]:
         """Return v^ = W v."""
         return [*v, *(_sum([c * v[k] for k, c in row.items()]) for row in self.F)]
 
-    def a(self, v: Any, a: Any) -> list:
+    def a(self, v: Any, a: Any) -> list[Any]:
         """Return a^ = W a + dW v."""
         turning = [[b * v[f.vi + i] * v[f.vi + j] for i, j, b in f.B] for f in self._followers]
         return [
@@ -81,7 +81,7 @@ class Lift:
             found.append(row)
         return found
 
-    def back(self, tau: Any, rows: list[Coefficients] | None = None) -> list:
+    def back(self, tau: Any, rows: list[Coefficients] | None = None) -> list[Any]:
         """Return W^T tau^, along the mechanism's own speeds; `rows` replaces F below the
         identity.
         """
@@ -135,7 +135,7 @@ def _by_function(f: Follower, q: Any) -> tuple[_Follower, Coefficients, Any]:
     return _Follower(f.qi, f.vi, [], [(0, 0, ddy)]), {f.vi: dy}, y
 
 
-def _coefficients(shift: Any, value: Callable[[Any], Any]) -> tuple[list, list]:
+def _coefficients(shift: Any, value: Callable[[Any], Any]) -> tuple[list[Any], list[Any]]:
     """Return the entries of a and B that are not zero."""
     a = [(i, value(x)) for i, x in enumerate(shift.a) if x != 0.0]
     return a, [
@@ -143,7 +143,7 @@ def _coefficients(shift: Any, value: Callable[[Any], Any]) -> tuple[list, list]:
     ]
 
 
-def _sum(terms: list) -> Any:
+def _sum(terms: list[Any]) -> Any:
     """Return the sum of some terms; a plain zero where there are none."""
     total = terms[0] if terms else 0.0
     for term in terms[1:]:
@@ -155,7 +155,7 @@ def _nothing(x: Any) -> bool:
     return isinstance(x, float) and x == 0.0
 
 
-def _array(rows: Iterable[list]) -> np.ndarray:
+def _array(rows: Iterable[list[Any]]) -> np.ndarray:
     found = [list(row) for row in rows]
     array = np.empty((len(found), len(found[0])), dtype=object)
     for k, row in enumerate(found):

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..collision import contact_patches, contact_points
+from .. import collision
 from ..model import Motion, value_of
 from ..model.loads import Holonomic
 from ..spatial import filled, select, sweep
@@ -166,11 +166,13 @@ def _reach_of_bodies(layout: Layout) -> float:
 def _reach_of_contacts(layout: Layout) -> float:
     """Return the largest distance of a contact from its body's origin, m."""
     m = layout.mechanism
+    if not m.contacts:
+        return 0.0
     found = [
         float(np.hypot(np.linalg.norm([_number(layout, x) for x in p.centre]), p.radius))
-        for p in contact_points(m)
+        for p in collision.contact_points(m)
     ]
-    found += [x.method.reach(x.shape, m.parameters) for x in contact_patches(m)]
+    found += [x.method.reach(x.shape, m.parameters) for x in collision.contact_patches(m)]
     return max(found, default=0.0)
 
 

@@ -37,7 +37,7 @@ def body_table(layout: Layout, value: Any) -> BodyTable:
     m = layout.mechanism
     names = [j.child for j in m.ordered]
     index = {name: k for k, name in enumerate(names)} | {GROUND: -1}
-    rows: dict[str, list] = {"R": [], "p": [], "mass": [], "h": [], "J": []}
+    rows: dict[str, list[Any]] = {"R": [], "p": [], "mass": [], "h": [], "J": []}
     rigid = {b.name: b for b in layout.rigid}
     for name in names:
         seat = layout.seats[name]

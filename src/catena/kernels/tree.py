@@ -320,7 +320,7 @@ def _node(
 
 
 # --- numbers
-def _masses(self: Layout, value: Callable[[Any], Any]) -> tuple[list, list, list]:
+def _masses(self: Layout, value: Callable[[Any], Any]) -> tuple[list[Any], list[Any], list[Any]]:
     """Return mass, first moment and Euler tensor of each node: the sums over the bodies that it
     carries.
     """
@@ -338,14 +338,16 @@ def _masses(self: Layout, value: Callable[[Any], Any]) -> tuple[list, list, list
     return mass, [cleaned(x) for x in h], [cleaned(x) for x in J]
 
 
-def _armatures(self: Layout, value: Callable[[Any], Any]) -> list:
+def _armatures(self: Layout, value: Callable[[Any], Any]) -> list[Any]:
     """Return the rotor inertia at each speed: a joint's own, and those of its followers times their
     ratio squared.
     """
     return [value(x) for x in per_speed(self.mechanism, "armature")]
 
 
-def seated(b: Body, seat: Seat, value: Callable[[Any], Any]) -> tuple[Any, tuple, tuple]:
+def seated(
+    b: Body, seat: Seat, value: Callable[[Any], Any]
+) -> tuple[Any, tuple[Any, ...], tuple[Any, ...]]:
     """Return mass, first moment and Euler tensor of a body about the origin of its node, in the
     node's axes.
     """
@@ -404,7 +406,7 @@ def _residues() -> tuple[float, ...]:
     return tuple(sorted({float(abs(angle - printed)) for angle, printed in cut}))
 
 
-def cleaned(row: Any) -> list:
+def cleaned(row: Any) -> list[Any]:
     """Return a row with entries set to zero that are below 1e-14 relative to its largest entry."""
     size = max((abs(x) for x in row if isinstance(x, float)), default=0.0)
     return [0.0 if isinstance(x, float) and abs(x) <= 1e-14 * size else x for x in row]

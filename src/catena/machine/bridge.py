@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -240,7 +241,7 @@ class Bridge:
             out[..., target : target + j.nv] = rotated
         return out
 
-    def _copy(self, x: Array, f: Callable, back: bool = False) -> Array:
+    def _copy(self, x: Array, f: Callable[..., Any], back: bool = False) -> Array:
         """Return coordinates transformed joint by joint by `f`: to the peer's, or with `back` from
         them.
         """

@@ -14,6 +14,7 @@ import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -139,7 +140,7 @@ class Machine:
             f" {self.snap:g})"
         )
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         """Return how to rebuild the machine from its mechanism: memory addresses and machine code
         cannot be copied or pickled.
         """

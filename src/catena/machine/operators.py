@@ -199,7 +199,7 @@ def torch_operator(machine: Machine, quantity: str, *which: str) -> Callable[...
         """
 
         @staticmethod
-        def forward(ctx: Any, *xs: Any) -> Any:  # type: ignore[override]
+        def forward(ctx: Any, *xs: Any) -> Any:
             ctx.save_for_backward(*xs)
             return wrap(op.value(*[x.numpy(force=True) for x in xs]))
 

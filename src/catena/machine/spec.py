@@ -158,7 +158,7 @@ class Spec:
             if ca.depends_on(g, s.t)
         )
 
-    def _balanced(self, s: Tracer, pushes: list) -> bool:
+    def _balanced(self, s: Tracer, pushes: list[Any]) -> bool:
         """Whether two wrenches are opposite to each other, to rounding, at three random
         configurations.
         """

@@ -11,7 +11,7 @@ own angle minus the arm's.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -94,7 +94,7 @@ def _axis(m: Mechanism, joint: Joint) -> np.ndarray:
     return R @ _rotation(m, joint.placement.rotation) @ np.array(joint.freedoms[0].axis, float)
 
 
-def _rotation(m: Mechanism, rows: tuple) -> np.ndarray:
+def _rotation(m: Mechanism, rows: tuple[Any, ...]) -> np.ndarray:
     return np.array([[value_of(x, m.parameters) for x in row] for row in rows], float)
 
 

@@ -20,7 +20,7 @@ class FrozenDict(dict[K, V]):
             "a mechanism does not change; make another: mechanism.with_(parameters={...})"
         )
 
-    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refused  # type: ignore[assignment]
+    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refused
 
     def __hash__(self) -> int:  # type: ignore[override]
         return hash(frozenset(self.items()))

@@ -133,7 +133,7 @@ def displacement(freedoms: Sequence[Freedom], q: Sequence[float]) -> Pose:
             w, x, y, z = q[k : k + 4]
             X = X @ Pose.quaternion(w, x, y, z)
         elif f.motion == Motion.SLIDE:
-            X = X @ Pose(position=tuple(q[k] * a for a in f.axis))  # type: ignore[arg-type]
+            X = X @ Pose(position=tuple(q[k] * a for a in f.axis))
         else:
             X = X @ Pose.turn(f.axis, q[k], position=tuple(f.pitch * q[k] * a for a in f.axis))
         k += f.nq

@@ -8,6 +8,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -29,6 +30,8 @@ from .values import value_of
 # what rooms above this one find wrong, where a mechanism has any of these: field -> function
 FURTHER_FAULTS = {"contacts": "catena.collision:contact_faults"}
 MAX_FAULTS = 1000  # faults of one mechanism that are reported; the search ends there
+# mechanisms without faults, by their id
+_faultless: WeakValueDictionary[int, Mechanism] = WeakValueDictionary()
 
 
 def checked(m: Mechanism) -> Mechanism:
@@ -41,7 +44,17 @@ def checked(m: Mechanism) -> Mechanism:
 
 
 def faults(m: Mechanism) -> list[str]:
-    """Return all faults (at most MAX_FAULTS), in the order of the mechanism's records."""
+    """Return all faults (at most MAX_FAULTS), in the order of the mechanism's records. A mechanism
+    that has none is remembered, as it cannot change.
+    """
+    if _faultless.get(id(m)) is m:
+        return []
+    if not (found := _found(m)):
+        _faultless[id(m)] = m
+    return found
+
+
+def _found(m: Mechanism) -> list[str]:
     if found := list(islice(_faults(m), MAX_FAULTS)):
         return found
     try:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -184,7 +185,7 @@ class ContactRows:
         return ca.densify(ca.vertcat(*found)) if found else ca.SX.zeros(0), names
 
 
-def _places(contacts: tuple) -> list[tuple[int, int, int]]:
+def _places(contacts: tuple[Any, ...]) -> list[tuple[int, int, int]]:
     """Return (point, which of its rows, index among the rows of contacts) of all rows."""
     found = [(k, j) for k, c in enumerate(contacts) for j in range(c.count)]
     return [(k, j, at) for at, (k, j) in enumerate(found)]

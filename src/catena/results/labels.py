@@ -58,7 +58,9 @@ def labels(mechanism: Mechanism, by: str, **more: Iterable[str]) -> Labels:
     return Labels(xr.Coordinates({**names, **beside}), known, attributes)
 
 
-def labelled(variables: dict[str, tuple], along: dict[str, Any], labels: Labels) -> xr.Dataset:
+def labelled(
+    variables: dict[str, tuple[Any, ...]], along: dict[str, Any], labels: Labels
+) -> xr.Dataset:
     """Return the dataset of variables {name: (dims, values)}. along: labels of its rows, such as
     time, in addition to the labels in common.
     """

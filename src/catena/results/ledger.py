@@ -414,7 +414,7 @@ class Ledger:
             ("versions", dict),
         ):
             for each in name.split():
-                if not isinstance(getattr(found, each), kinds):  # type: ignore[arg-type]
+                if not isinstance(getattr(found, each), kinds):
                     raise TypeError(f"{each} of its ledger is {getattr(found, each)!r}")
         return found
 

@@ -93,7 +93,7 @@ class Result:
         """The accuracy and the cost of the run, a `catena.results.Ledger`."""
         return self.trust() if callable(self.trust) else self.trust
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         """Return how to rebuild the result: copies and pickles hold the rows themselves."""
         return Result, (self.data, self.ledger, self.model)
 
@@ -492,7 +492,7 @@ class Result:
             One row per time (and run), one column per coordinate, speed, acceleration, force and
             energy, such as "q elbow". The force of a drive has a column "drive NAME".
         """
-        import pandas as pd  # type: ignore[import-untyped]
+        import pandas as pd
 
         columns: dict[Any, Any] = {}
         for name in ("q", "v", "a", "tau"):

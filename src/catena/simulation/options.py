@@ -260,14 +260,14 @@ _BUILT_IN = (
         int,
         least=1,
         check=_with_others,
-        none_means=partial(loaded, "catena.simulation.stepping.time_stepping:ITERATIONS"),
+        none_means=partial(loaded, "catena.simulation.stepping.tolerances:ITERATIONS"),
     ),
     RunOption(
         "residual",
         "the tolerance of the contact solver of time stepping, relative to the fastest contact",
         float,
         check=_with_others,
-        none_means=partial(loaded, "catena.simulation.stepping.time_stepping:RESIDUAL"),
+        none_means=partial(loaded, "catena.simulation.stepping.tolerances:RESIDUAL"),
     ),
     RunOption(
         "stabilise",

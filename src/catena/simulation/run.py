@@ -25,13 +25,13 @@ from ..errors import SimulationError
 from ..machine import Machine
 from ..model import Mechanism
 from ..results import Result
+from . import runners
 from .events.records import Event
 from .integrators import drivers
 from .options import RUN_OPTIONS, RunOptions
 from .output.result_file import File
 from .output.sinks import Memory, ResultSink, Sink, TighterRun
 from .planning.plan import RunPlan, machine_of, prepare, usual_formulation
-from .runners.batch_runner import BatchRunner, RunEnd
 from .runners.rollouts import Rollout, rollout_of
 from .runners.runner import Runner
 
@@ -271,7 +271,7 @@ def follow_rollout(rollout: Rollout, rows: slice, sink: Sink, progress: Progress
         for group in groups:
             follow(plan, group, sink, progress)
         return
-    end = RunEnd(drivers.REACHED, drivers.OUTCOMES[drivers.REACHED], rollout.tally)
+    end = runners.RunEnd(drivers.REACHED, drivers.OUTCOMES[drivers.REACHED], rollout.tally)
     for part in found:
         sink.take(part, end, rows)
     for group in groups:
@@ -290,7 +290,7 @@ def follow_batches(plan: RunPlan, sink: Sink, progress: Progress | None) -> None
     batches = [slice(k, min(k + each, count)) for k in range(0, count, each)]
 
     def one(rows: slice) -> None:
-        batch = BatchRunner(plan, rows, sink.room(rows))
+        batch = runners.BatchRunner(plan, rows, sink.room(rows))
         for t in batch.run():
             if progress is not None and rows.start == 0:
                 progress(t)

@@ -154,7 +154,7 @@ def _task(text: bytes, first: int, last: int) -> Block:
 def _pickle_study(study: Specification) -> bytes:
     """Return the pickled study; raise StudyError where it cannot be pickled."""
     try:
-        from cloudpickle import dumps  # type: ignore[import-untyped]
+        from cloudpickle import dumps
     except ImportError:
         from pickle import dumps
     try:

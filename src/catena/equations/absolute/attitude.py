@@ -14,7 +14,7 @@ import casadi as ca
 from ...spatial import cos, cross, dot, rotate, sin, unrotate
 
 
-def rotation(axis: Sequence[float], angle: Any) -> tuple:
+def rotation(axis: Sequence[float], angle: Any) -> tuple[Any, ...]:
     """Return Rot(axis, angle), three rows (Rodrigues): cos 1 + sin tilde(a) + (1 - cos) a a'."""
     (x, y, z), c, s = axis, cos(angle), sin(angle)
     k = 1.0 - c
@@ -25,7 +25,7 @@ def rotation(axis: Sequence[float], angle: Any) -> tuple:
     )
 
 
-def quaternion(R: Any) -> list:
+def quaternion(R: Any) -> list[Any]:
     """Return the unit quaternion (w, x, y, z) of a rotation: the column of 4 Q Q' whose diagonal
     entry is largest, divided by its root.
 
@@ -53,7 +53,7 @@ def between(axis: Any, a: Any, b: Any) -> Any:
     return ca.atan2(dot(axis, cross(a, b)), dot(a, b) - dot(axis, a) * dot(axis, b))
 
 
-def angles(axes: Sequence[Any], R: Any) -> list:
+def angles(axes: Sequence[Any], R: Any) -> list[Any]:
     """Return the angles of up to three turns whose product is R, each between -pi and pi.
 
     Of three turns the second has two values, q2 and its mirror; the branch that contains zero is
@@ -82,7 +82,7 @@ def angles(axes: Sequence[Any], R: Any) -> list:
     return [q1, q2, q3]
 
 
-def components(w: Any, axes: Sequence[Any], cosine: Any) -> list:
+def components(w: Any, axes: Sequence[Any], cosine: Any) -> list[Any]:
     """Return the components of a vector w along up to three axes, with w their sum where w lies in
     the span of the axes.
 

@@ -77,7 +77,7 @@ def flat(bodies: Bodies, k: int) -> Chart:
     as speeds.
     """
     name, s, (e, f) = bodies.links[k].name, bodies.tracer, bodies.directions
-    n: tuple = bodies.normal or ()
+    n: tuple[Any, ...] = bodies.normal or ()
     P, R, V = _motion(k, *bodies.motion)
     P0, R0, _ = _motion(k, *bodies.rest, bodies.V)
     y = ca.SX.sym("y", 3)
@@ -199,11 +199,11 @@ def chart(bodies: Bodies, k: int) -> Chart:
     return make(bodies, k)
 
 
-def _motion(k: int, P: ca.SX, R: ca.SX, V: ca.SX) -> tuple[ca.SX, tuple, ca.SX]:
+def _motion(k: int, P: ca.SX, R: ca.SX, V: ca.SX) -> tuple[ca.SX, tuple[Any, ...], ca.SX]:
     """Return P, three rows of R, and V of link k, from those of all links."""
     r = elements(R[9 * k : 9 * k + 9])
     return P[3 * k : 3 * k + 3], (tuple(r[:3]), tuple(r[3:6]), tuple(r[6:])), V[6 * k : 6 * k + 6]
 
 
-def _column(R: tuple) -> ca.SX:
+def _column(R: tuple[Any, ...]) -> ca.SX:
     return ca.vertcat(*(x for row in R for x in row))

@@ -100,7 +100,7 @@ def follows(b: Bodies, j: Joint) -> tuple[Any, Any]:
     assert j.mimic is not None
     if j.mimic.function is None:
         return b.value(j.mimic.multiplier), 0.0
-    # type: ignore[union-attr]
+
     s = b.tracer
     leader = next(pair for pair in b.pairs if pair.joint.name == j.mimic.joint)
     _, slope, bend = j.mimic.function(s.q[leader.q.start], select)
@@ -159,7 +159,7 @@ def _along(name: str, along: ca.SX, drift: ca.SX, s: JointSpeeds, f: ca.SX, B: c
     )
 
 
-def _slip(b: Bodies, row: Nonholonomic) -> tuple:
+def _slip(b: Bodies, row: Nonholonomic) -> tuple[Any, ...]:
     """Return the velocities of the point of contact that the row forbids."""
     side = b.frame(row.frame)
     R, p = b.pose(side)

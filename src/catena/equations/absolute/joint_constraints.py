@@ -120,27 +120,27 @@ class Bodies:
         return found
 
     # --- motion
-    def axes(self, k: int) -> tuple:
+    def axes(self, k: int) -> tuple[Any, ...]:
         """Return the axes of link k, three rows of symbols."""
         r = elements(self.R[9 * k : 9 * k + 9])
         return tuple(r[:3]), tuple(r[3:6]), tuple(r[6:])
 
-    def centre(self, k: int) -> tuple:
+    def centre(self, k: int) -> tuple[Any, ...]:
         """Return the centre of mass of link k."""
         return tuple(elements(self.P[3 * k : 3 * k + 3]))
 
-    def spin(self, k: int) -> tuple:
+    def spin(self, k: int) -> tuple[Any, ...]:
         """Return the angular velocity of link k in its own axes."""
         return tuple(elements(self.V[6 * k + 3 : 6 * k + 6]))
 
-    def pose(self, side: JointSide) -> tuple[tuple, tuple]:
+    def pose(self, side: JointSide) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         """Return axes and origin of one side of a joint, in the ground."""
         if side.link < 0:
             return side.R, side.p
         R = self.axes(side.link)
         return product(R, side.R), add(self.centre(side.link), rotate(R, side.p))
 
-    def parent_pose(self, pair: Pair) -> tuple[tuple, tuple]:
+    def parent_pose(self, pair: Pair) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         """Return axes and origin of a joint on its parent; for a modal joint, displaced by the
         amplitudes.
         """
@@ -164,7 +164,7 @@ class Bodies:
         f = self.mechanism.frame(name)
         return self._welded.side(f.body, f.pose)
 
-    def turning(self, side: JointSide) -> tuple:
+    def turning(self, side: JointSide) -> tuple[Any, ...]:
         """Return the angular velocity of a side in the ground's axes."""
         return (
             (0.0, 0.0, 0.0) if side.link < 0 else rotate(self.axes(side.link), self.spin(side.link))
@@ -189,9 +189,9 @@ class Bodies:
         """P, R and V as functions of the joints' q and v."""
         s, x = self.tracer, self.tracer.work()
         kinematics.velocities(s.tree, s.Q, s.V, x)
-        P: list = []
-        R: list = []
-        V: list = []
+        P: list[Any] = []
+        R: list[Any] = []
+        V: list[Any] = []
         for link in self.links:
             axes, p = kinematics.frame_pose(*s.seat(link.name), s.posed)
             w, u = kinematics.frame_velocity(*s.seat(link.name), x)
@@ -250,7 +250,7 @@ class Bodies:
             sides = self._welded.side(j.parent, j.placement), self._welded.side(j.child, j.offset)
             yield Pair(j, *sides, kept, False, slice(0), slice(0))
 
-    def _normal_in(self, side: JointSide) -> tuple:
+    def _normal_in(self, side: JointSide) -> tuple[Any, ...]:
         """Return the plane's normal in the axes of a side, at the mechanism's own parameter
         values.
         """
@@ -271,7 +271,7 @@ class Bodies:
         )
 
     @cached_property
-    def directions(self) -> tuple:
+    def directions(self) -> tuple[Any, ...]:
         """The directions of the ground along which the position of a link is measured: x, y, z, or
         two in the plane.
         """
@@ -313,7 +313,7 @@ class Bodies:
                 f.append(dot(rotate(R_P if r.kind == RowKind.ACROSS_P else R_C, r.a), d))
         return ca.vertcat(ca.SX(0, 1), *f)
 
-    def speeds(self, pair: Pair) -> list:
+    def speeds(self, pair: Pair) -> list[Any]:
         """Return v of a joint: turns along their axes, slides as rates, a ball in the child's axes.
 
         Of three turns the middle axis depends on the first angle, which is taken from the symbols
@@ -330,7 +330,7 @@ class Bodies:
                 1, rotate(R_P, rotate(rotation(turns[0], self.tracer.q[pair.q.start]), turns[1]))
             )
         turned = iter(components(w, axes, dot(turns[0], turns[1]) if len(turns) == 2 else 0.0))
-        v: list = []
+        v: list[Any] = []
         for f in pair.joint.freedoms:
             if f.motion == Motion.BALL:
                 v.extend(unrotate(R_C, w))
@@ -340,7 +340,7 @@ class Bodies:
                 v.append(next(turned))
         return v
 
-    def coordinates(self, pair: Pair, turned: Sequence[Any]) -> list:
+    def coordinates(self, pair: Pair, turned: Sequence[Any]) -> list[Any]:
         """Return q of a joint from the poses of its bodies. turned: the angles of the links about
         the plane's normal, if there is one.
 
@@ -357,7 +357,7 @@ class Bodies:
                 0.0 if side.link < 0 else turned[side.link] for side in (pair.parent, pair.child)
             )
             found = iter([pair.sense * (above - below)])
-        q: list = []
+        q: list[Any] = []
         for f in pair.joint.freedoms:
             if f.motion == Motion.BALL:
                 q.extend(quaternion(Q))
@@ -370,19 +370,21 @@ class Bodies:
         return q
 
 
-def _turns(j: Joint) -> list:
+def _turns(j: Joint) -> list[Any]:
     """Return the axes that a joint turns about."""
     return [f.axis for f in j.freedoms if f.motion in (Motion.TURN, Motion.SCREW)]
 
 
-def _slid(j: Joint, R_P: tuple, R_C: tuple, axis: tuple) -> tuple:
+def _slid(
+    j: Joint, R_P: tuple[Any, ...], R_C: tuple[Any, ...], axis: tuple[Any, ...]
+) -> tuple[Any, ...]:
     """Return the direction of a slide in the ground's axes. Slides that come before the turns are
     fixed in the parent.
     """
     return rotate(R_P if j.freedoms[0].motion == Motion.SLIDE else R_C, axis)
 
 
-def _in_plane(found: tuple[ClosureRow, ...], n: tuple) -> tuple[ClosureRow, ...]:
+def _in_plane(found: tuple[ClosureRow, ...], n: tuple[Any, ...]) -> tuple[ClosureRow, ...]:
     """Return what rows forbid in the plane with normal n: displacements in their span without n,
     and the turn about n if they forbid all turns.
     """

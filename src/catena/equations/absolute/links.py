@@ -27,10 +27,10 @@ class Member:
 
     name: str
     mass: Any
-    R: tuple
-    origin: tuple
-    com: tuple
-    inertia: tuple
+    R: tuple[Any, ...]
+    origin: tuple[Any, ...]
+    com: tuple[Any, ...]
+    inertia: tuple[Any, ...]
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,8 @@ class Link:
     joint: Joint
     members: tuple[Member, ...]
     mass: Any
-    inertia: tuple
-    at: tuple
+    inertia: tuple[Any, ...]
+    at: tuple[Any, ...]
 
     @property
     def name(self) -> str:
@@ -61,8 +61,8 @@ class JointSide:
     """
 
     link: int
-    R: tuple
-    p: tuple
+    R: tuple[Any, ...]
+    p: tuple[Any, ...]
 
 
 class Welded:
@@ -104,7 +104,7 @@ class Welded:
         turned = inertia if pose == Pose() else unrotate_symmetric(transpose(R), inertia)
         return Member(name, self._value(b.mass), R, p, add(p, rotate(R, com)), turned)
 
-    def _seen(self, X: Pose) -> tuple[tuple, tuple]:
+    def _seen(self, X: Pose) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         R, p = (
             [snapped(self._value(x)) for x in values]
             for values in ([x for row in X.rotation for x in row], X.position)
@@ -149,7 +149,7 @@ def _link(j: Joint, members: Sequence[Member], heavy: set[str]) -> Link:
     return Link(j, seen, mass, inertia, at)
 
 
-def _parallel(mass: Any, c: tuple) -> tuple:
+def _parallel(mass: Any, c: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return m (c.c 1 - c c'), which a centre of mass at c adds to an inertia."""
     d = dot(c, c)
     return tuple(

@@ -5,6 +5,7 @@ cuts for joints without rows.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import casadi as ca
 
@@ -14,7 +15,9 @@ from ..absolute.joint_constraints import Bodies
 from ..absolute.links import JointSide, Member
 from ._free_beams import beam_wrenches
 
-Wrench = tuple[tuple, tuple]  # torque about the ground's origin and force, in the ground's axes
+Wrench = tuple[
+    tuple[Any, ...], tuple[Any, ...]
+]  # torque about the ground's origin and force, in the ground's axes
 
 
 def reactions(
@@ -93,7 +96,7 @@ def _needed(b: Bodies, k: int, x: Member, moved: ca.SX) -> Wrench:
     return sub(t, add(torque, cross(p, force))), sub(f, force)
 
 
-def _inertia(b: Bodies, k: int, x: Member, moved: ca.SX, g: tuple) -> Wrench:
+def _inertia(b: Bodies, k: int, x: Member, moved: ca.SX, g: tuple[Any, ...]) -> Wrench:
     """Return m (a - g), and I w' + w x I w with the moment of the former."""
     if k < 0:
         f = scale(-x.mass, g)

@@ -21,6 +21,7 @@ about a pivot).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -51,7 +52,7 @@ class Ties:
     S: ca.SX
     bias: ca.SX
     J: ca.SX
-    scale: list
+    scale: list[Any]
 
 
 def ties(b: Bodies, u: JointSpeeds, length: float, hinged: set[int]) -> Ties:

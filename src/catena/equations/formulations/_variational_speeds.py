@@ -150,7 +150,7 @@ def _mapped(
     u: ca.SX,
     v: ca.SX,
     W: ca.SX,
-    known: dict,
+    known: dict[tuple[int, str, int], tuple[float, int]],
     encode: ca.Function,
 ) -> VariationalSpeeds:
     """Return speeds u with these maps. The rate of v with constant u comes from differentiating

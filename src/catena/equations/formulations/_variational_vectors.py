@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import casadi as ca
 
@@ -237,7 +237,7 @@ class FrameKinematics:
         return x
 
 
-def _columns(turn: Callable[[tuple], tuple], x: ca.SX) -> ca.SX:
+def _columns(turn: Callable[[tuple[Any, ...]], tuple[Any, ...]], x: ca.SX) -> ca.SX:
     """Apply a rotation of tuples to every column that is not zero."""
     out = [
         ca.sparsify(vector(turn(tuple(elements(x[:, k]))))) if x[:, k].nnz() else ca.SX(3, 1)

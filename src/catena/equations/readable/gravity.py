@@ -17,7 +17,7 @@ def with_letter(m: Mechanism) -> Mechanism:
     """
     if not all(isinstance(x, float) for x in m.gravity):
         return m
-    size = math.hypot(*m.gravity)  # type: ignore[arg-type]
+    size = math.hypot(*m.gravity)
     taken = {*m.parameters, *m.coordinate_names, *m.speed_names}
     letter = next((x for x in LETTERS if x not in taken), None)
     if not size or letter is None:

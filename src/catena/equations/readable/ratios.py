@@ -8,6 +8,7 @@ those of polynomials over the Gaussian rationals.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import sympy as sp
 from sympy.polys.rings import PolyElement, PolyRing
@@ -122,7 +123,7 @@ def _polynomials(
 def _harmonics(poly: PolyElement, like: Harmonics, shift: list[int]) -> Harmonics:
     """Return a polynomial in symbols and exp(i x) as a harmonic sum."""
     n = like.ring.ngens
-    parts: dict = {}
+    parts: dict[tuple[Any, ...], dict[tuple[int, ...], Any]] = {}
     for powers, c in poly.items():
         mode = tuple(p + s for p, s in zip(powers[n:], shift))
         parts.setdefault(mode, {})[powers[:n]] = c

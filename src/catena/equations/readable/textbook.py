@@ -85,7 +85,7 @@ def textbook(
 # --- from the tape
 def _walk(
     statement: Statement, inputs: Sequence[Any], names: Names, budget: Budget
-) -> tuple[list, list, list]:
+) -> tuple[list[Any], list[Any], list[Any]]:
     """Return the outputs as harmonic sums, left and right, and the expressions that the ring's
     generators stand for.
     """
@@ -117,7 +117,7 @@ def _walk(
     return [out[k] for k in range(rows)], [out[k] for k in range(rows, 2 * rows)], meanings
 
 
-def _of_parameters(tape: Tape, inputs: Sequence[Any], parameters: set) -> dict[int, Any]:
+def _of_parameters(tape: Tape, inputs: Sequence[Any], parameters: set[Any]) -> dict[int, Any]:
     """Return the nodes that depend on nothing but parameters and numbers, as SymPy expressions."""
     fixed: dict[int, Any] = {}
     for n, node in enumerate(tape.nodes):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 PAGE = 34.0  # em: the text of an A4 page in LaTeX's article class has 34.5
 SCRIPT = 0.7  # of the size
@@ -70,9 +71,9 @@ def width(latex: str) -> float:
     return _of(_grouped(iter(TOKEN.findall(latex))))
 
 
-def _grouped(tokens: Iterator[str], until: str = "") -> list:
+def _grouped(tokens: Iterator[str], until: str = "") -> list[Any]:
     """Return tokens with the contents of braces as lists."""
-    found: list = []
+    found: list[Any] = []
     for token in tokens:
         if token == until:
             break
@@ -83,7 +84,7 @@ def _grouped(tokens: Iterator[str], until: str = "") -> list:
     return found
 
 
-def _of(items: list) -> float:
+def _of(items: list[Any]) -> float:
     """Return the sum of the widths of some items."""
     total, k = 0.0, 0
     while k < len(items):
@@ -92,7 +93,7 @@ def _of(items: list) -> float:
     return total
 
 
-def _item(items: list, k: int) -> tuple[float, int]:
+def _item(items: list[Any], k: int) -> tuple[float, int]:
     """Return the width of item k with its arguments, and the place of the next item."""
     x = items[k]
     if isinstance(x, list):
@@ -119,7 +120,7 @@ def _item(items: list, k: int) -> tuple[float, int]:
     return _symbol(x, _binary(items, k)), k + 1
 
 
-def _scripts(items: list, k: int) -> tuple[float, int]:
+def _scripts(items: list[Any], k: int) -> tuple[float, int]:
     """Return the width of a subscript and a superscript above it: the wider one."""
     sizes = []
     while k < len(items) and items[k] in ("^", "_"):
@@ -128,17 +129,17 @@ def _scripts(items: list, k: int) -> tuple[float, int]:
     return max(sizes) + 0.05, k
 
 
-def _argument(items: list, k: int) -> list:
+def _argument(items: list[Any], k: int) -> list[Any]:
     """Return the argument of a command at k - 1."""
     if k >= len(items):
         return []
     return items[k] if isinstance(items[k], list) else [items[k]]
 
 
-def _matrix(items: list, k: int) -> tuple[float, int]:
+def _matrix(items: list[Any], k: int) -> tuple[float, int]:
     r"""Return the width of a matrix between \begin and \end: its widest row, and the brackets."""
     end = next((i for i in range(k + 1, len(items)) if items[i] == r"\end"), len(items))
-    rows: list[list] = [[]]
+    rows: list[list[Any]] = [[]]
     for x in items[k + 2 : end]:
         if x == r"\\":
             rows.append([])
@@ -147,7 +148,7 @@ def _matrix(items: list, k: int) -> tuple[float, int]:
     return max(_of(row) for row in rows) + 1.6, end + 2
 
 
-def _binary(items: list, k: int) -> bool:
+def _binary(items: list[Any], k: int) -> bool:
     """Whether a sign stands between two items, and so has space around it."""
     before = next((x for x in reversed(items[:k]) if x not in (" ", "&")), None)
     return before is not None and before not in ("(", "[", "=", ",", r"\left", r"\quad")
@@ -168,7 +169,7 @@ def _symbol(x: str, binary: bool) -> float:
     return NARROW.get(x) or WIDE.get(x) or GREEK.get(x) or 0.51
 
 
-def _letters(items: list) -> str:
+def _letters(items: list[Any]) -> str:
     return "".join(
         " " if x == "\\ " else x
         for x in items

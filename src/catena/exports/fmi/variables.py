@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 from xml.sax.saxutils import quoteattr
 
 import casadi as ca
@@ -73,7 +74,7 @@ class Unit:
         """All variables, in the order of their references."""
         return tuple(FmuVariable(k, *rest) for k, rest in enumerate(self._rows()))
 
-    def _rows(self) -> Iterator[tuple]:
+    def _rows(self) -> Iterator[tuple[Any, ...]]:
         """Yield the fields of each variable after its reference."""
         p = self.plant
         yield "time", "independent", "continuous", "", "s", "time"

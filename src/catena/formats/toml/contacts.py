@@ -30,7 +30,7 @@ def read_contact(t: Table) -> Contact | None:
     if t.faults > before:
         return None
     try:
-        return Contact(pair, **given)  # type: ignore[arg-type]  # the record looks at them
+        return Contact(pair, **given)  # the record looks at them
     except MechanismError as why:
         t.fault(str(why))
         return None

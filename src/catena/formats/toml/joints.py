@@ -73,7 +73,7 @@ def _axis(t: Table) -> tuple[Vector, ...] | None:
     rows = given if all(isinstance(row, list) for row in given) else [given]
     before = t.faults
     axes = tuple(t.components(row, "axis", "number", "xyz", symbolic=False) for row in rows)
-    return axes if t.faults == before else None  # type: ignore[return-value]  # three components each
+    return axes if t.faults == before else None  # three components each
 
 
 def _sequence(t: Table) -> tuple[str, ...]:

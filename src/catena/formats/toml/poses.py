@@ -70,7 +70,7 @@ def _matrix(t: Table) -> Matrix:
     a, b, c = (
         t.components(row, "matrix", "number", [i + j for j in "xyz"]) for i, row in zip("xyz", rows)
     )
-    return (a, b, c) if t.faults == before else IDENTITY  # type: ignore[return-value]  # three components each
+    return (a, b, c) if t.faults == before else IDENTITY  # three components each
 
 
 _READERS: dict[str, Callable[[Table], Matrix]] = {

@@ -8,13 +8,12 @@ attributes  source: the file; notes: what was done to it, in sentences
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import StudyError, unknown
+from ...errors import StudyError
 from ...machine import Machine, coordinates
 from .column_layout import Layout, layout_of
 from .readers import RawLog, read_raw
@@ -108,11 +107,3 @@ def _table(machine: Machine, raw: RawLog, layout: Layout) -> xr.Dataset:
         {"source": raw.source, "notes": list(layout.notes)},
     )
     return table
-
-
-def named_joint(table: xr.Dataset, name: str) -> int:
-    """Return the index of a joint; raise StudyError where the log has none of that name."""
-    names = [str(n) for n in table.joint.values]
-    if name not in names:
-        raise StudyError(unknown("joint", name, names, Path(table.attrs["source"]).name))
-    return names.index(name)

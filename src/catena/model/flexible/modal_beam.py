@@ -30,7 +30,7 @@ class Modal:
     rhoA: Scalar
     rhoJ: tuple[Scalar, Scalar, Scalar]
 
-    def amplitudes(self, e: Any, L: Any) -> list:
+    def amplitudes(self, e: Any, L: Any) -> list[Any]:
         """Return c (m,), m, the amplitudes of the fields: L, e, and -e_i e_j / L of each pair, half
         of it for i = j.
         """

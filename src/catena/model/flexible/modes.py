@@ -85,7 +85,7 @@ def _shapes(name: str, beam: Beam, ends: str) -> Basis:
     return Basis(shapes, counts, beam.stiffening)
 
 
-def _given(beam: Beam) -> dict[str, tuple]:
+def _given(beam: Beam) -> dict[str, tuple[Any, ...]]:
     """Return {direction: the user's shapes}; a list is used for both planes."""
     found = beam.shapes or ()
     table = isinstance(found, tuple) and bool(found) and isinstance(found[0], tuple)

@@ -21,6 +21,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.polynomial import polynomial
@@ -206,7 +207,7 @@ def _scaled(shapes: Waves, tip_moves: bool) -> Waves:
 
 # --- given ones
 def given(
-    what: str, shapes: Sequence[str | Callable], ends: str, kind: str, length: float
+    what: str, shapes: Sequence[str | Callable[..., Any]], ends: str, kind: str, length: float
 ) -> Series:
     """Return the user's shapes on a beam of that length (m), checked at its ends. kind: "bending",
     or "stretching" (and twist).
@@ -223,7 +224,7 @@ def given(
     return found
 
 
-def _values(what: str, f: str | Callable, x: Array, length: float) -> Array:
+def _values(what: str, f: str | Callable[..., Any], x: Array, length: float) -> Array:
     if isinstance(f, str):
         from ..expressions import evaluate, parse
 
@@ -267,5 +268,5 @@ def _check(who: str, shapes: Series, k: int, ends: str, kind: str) -> None:
                 )
 
 
-def _name(f: str | Callable, k: int) -> str:
+def _name(f: str | Callable[..., Any], k: int) -> str:
     return repr(f) if isinstance(f, str) else repr(getattr(f, "__name__", f"number {k + 1}"))

@@ -70,8 +70,6 @@ class Key:
 FRAME = Key("frame").of()
 COORDINATE = Key("coordinate").of()
 SPEED = Key("speed").of()
-EXPRESSION = Key("expression").of()
-EXPRESSIONS = Key("expressions").of()
 DIRECTION = Key("direction").of()
 TIMES = Key("times").of()
 

@@ -40,7 +40,7 @@ def draw(
         pad=0.02,
         aspect=28,
     )
-    bar.outline.set_visible(False)  # type: ignore[operator]
+    bar.outline.set_visible(False)
     bar.set_label(f"time (s), every {(times[-1] - times[0]) / max(1, len(times) - 1):.3g} s")
     return figure
 

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from ...machine import undetermined
 from ...model import plane
 from ..result import Result, chosen
-from ..scene.description import typical_length
+from ..scene.skeleton import typical_length
 from .resolution import resolution, widen
 from .series import Names
 from .style import FAINT, balanced, legend, named, pen, stacked

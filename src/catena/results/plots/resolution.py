@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 
 from ...model import value_of
 from ..result import Result
-from ..scene.description import typical_length
+from ..scene.skeleton import typical_length
 
 CONSTANT_MARGIN = 0.05  # the margin above and below a constant value, relative to the value
 

@@ -13,13 +13,10 @@ wire        a scene as bytes for a page                     raster    a picture 
 from typing import TYPE_CHECKING
 
 from ...doors import door
-from .description import LAYERS, Part, Scene, Span, describe
-
-__all__ = ["LAYERS", "Part", "Scene", "Span", "describe"]
 
 if TYPE_CHECKING:
     from . import wire
-    from .description import poses
+    from .description import LAYERS, Part, Scene, Span, describe, poses
     from .detail import drafts
     from .geometry import Geometry
     from .placement import placement

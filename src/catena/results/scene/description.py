@@ -18,7 +18,15 @@ from .geometry import Geometry
 from .joints import draw_joints
 from .loads import draw_loads
 from .marks import draw_marks
-from .skeleton import Skeleton, moved, placed, skeleton, tip_names, tips
+from .skeleton import (
+    ROD_RADIUS_RATIO,
+    moved,
+    placed,
+    skeleton,
+    tip_names,
+    tips,
+    typical_length,
+)
 from .view import View, upward, view_of
 
 Array = np.ndarray
@@ -32,7 +40,6 @@ LAYERS = {  # the layers that can be switched, and whether each is visible at fi
     "masses": False,
     "inertia": False,
 }
-ROD_RADIUS_RATIO = 0.045  # radius of a rod, relative to the typical length of the mechanism
 
 
 @dataclass(frozen=True)
@@ -123,28 +130,3 @@ def poses(scene: Scene, machine: Machine, q: Array, parameters: Array | None = N
     """Return the poses of the bodies of a scene in its order, (..., bodies, 4, 4)."""
     at = placed(machine, q, parameters)
     return np.stack([at[name] for name in scene.bodies], axis=-3)
-
-
-def typical_length(m: Mechanism, bones: Skeleton | None = None) -> float:
-    """Return a typical length of a mechanism, m: the median length of its lines, or of its solids;
-    0.44 where it has none.
-    """
-    bones = bones or skeleton(m)
-    lengths = [float(np.linalg.norm(b - a)) for limb in bones.limbs for a, b in limb.lines]
-    spread = [
-        np.ptp(points, axis=0).max()
-        for limb in bones.limbs
-        for s in limb.solids
-        if len(points := s.corners) > 1
-    ]
-    balls = [2 * s.radius for limb in bones.limbs for s in limb.solids if s.radius]
-    ground = float(np.ptp(bones.ground, axis=0).max()) if len(bones.ground) > 1 else 0.0
-    found = [x for x in (*lengths, *spread, *balls, ground) if x > 1e-9]
-    if not found:
-        return 0.02 / ROD_RADIUS_RATIO
-    typical = (
-        float(np.median(found))
-        if not lengths
-        else float(np.median([x for x in lengths if x > 1e-9] or found))
-    )
-    return max(typical, 0.12 * max(found))

@@ -5,14 +5,18 @@ layer of its own.
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...collision import ContactPoint, contact_points
+from ... import collision
 from ...errors import CatenaError
 from ...model import GROUND, Body
 from .drawing import Drawing, along, glass, scaled
 from .geometry import arrow, ball, box, half_ball
+
+if TYPE_CHECKING:
+    from ...collision import ContactPoint
 
 AXES = (
     ((1.0, 0.0, 0.0), (0.84, 0.22, 0.18, 1.0)),
@@ -30,7 +34,7 @@ def draw_marks(d: Drawing) -> None:
     for f in m.frames:
         _triad(d, f.body, d.matrix(f.pose), f.name)
     try:
-        points = contact_points(m)
+        points = collision.contact_points(m) if m.contacts else []
     except CatenaError:
         points = []  # validation reports what is wrong with them
     for p in points:

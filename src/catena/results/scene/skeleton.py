@@ -21,6 +21,7 @@ from .placement import placement
 from .wheels import wheels
 
 Array = np.ndarray
+ROD_RADIUS_RATIO = 0.045  # radius of a rod, relative to the typical length of the mechanism
 
 
 @dataclass(frozen=True)
@@ -237,3 +238,28 @@ def _unique_lines(lines: list[tuple[Array, Array]]) -> Array:
         ):
             kept.append(line)
     return np.array(kept).reshape(-1, 2, 3)
+
+
+def typical_length(m: Mechanism, bones: Skeleton | None = None) -> float:
+    """Return a typical length of a mechanism, m: the median length of its lines, or of its solids;
+    0.44 where it has none.
+    """
+    bones = bones or skeleton(m)
+    lengths = [float(np.linalg.norm(b - a)) for limb in bones.limbs for a, b in limb.lines]
+    spread = [
+        np.ptp(points, axis=0).max()
+        for limb in bones.limbs
+        for s in limb.solids
+        if len(points := s.corners) > 1
+    ]
+    balls = [2 * s.radius for limb in bones.limbs for s in limb.solids if s.radius]
+    ground = float(np.ptp(bones.ground, axis=0).max()) if len(bones.ground) > 1 else 0.0
+    found = [x for x in (*lengths, *spread, *balls, ground) if x > 1e-9]
+    if not found:
+        return 0.02 / ROD_RADIUS_RATIO
+    typical = (
+        float(np.median(found))
+        if not lengths
+        else float(np.median([x for x in lengths if x > 1e-9] or found))
+    )
+    return max(typical, 0.12 * max(found))

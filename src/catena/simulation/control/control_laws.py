@@ -290,7 +290,7 @@ def traced(
     return Sampled(function, sample)
 
 
-def _symbolic(function: Callable, t: ca.SX, q: ca.SX, v: ca.SX, nv: int) -> ca.SX:
+def _symbolic(function: Callable[..., Any], t: ca.SX, q: ca.SX, v: ca.SX, nv: int) -> ca.SX:
     """Return the function's forces (nv,) as expressions of the symbols t, q (nq,) and v (nv,)."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # CasADi's, on NumPy functions of one symbol
@@ -305,7 +305,7 @@ def _symbolic(function: Callable, t: ca.SX, q: ca.SX, v: ca.SX, nv: int) -> ca.S
     return vector([ca.SX(x) for x in entries])
 
 
-def _check_traced_values(function: Callable, machine: Machine) -> None:
+def _check_traced_values(function: Callable[..., Any], machine: Machine) -> None:
     """Raise SimulationError unless the traced function equals the function itself at three states.
 
     The comparison allows 1e-9 relative to each value and 1e-12 absolutely.

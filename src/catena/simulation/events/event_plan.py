@@ -7,24 +7,25 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 
-from ...compiler import Tracer
-from ...contact import can_stop, has_limits, loop_stops
+from ... import contact as contact_laws
 from ...errors import MechanismWarning
 from ...kernels import BALL, usual_length
-from ...machine import Machine
 from ...model import per_speed
 from ...results import units
-from ..terms.contact_rims import with_rims
+from .. import terms
 from ..terms.contact_rows import TouchingPoint
-from ..terms.contact_slots import PatchPoint, TouchingPatch
 from ..terms.switched_constraints import HoldableSpeed, LockableFrame, SwitchedConstraints
-from ..terms.touching_pairs import touching_pairs
 from .event_kinds import at_instants, kind_of
 from .records import Event, InstantEvent, Lock
+
+if TYPE_CHECKING:
+    from ...compiler import Tracer
+    from ...machine import Machine
+    from ..terms.contact_slots import PatchPoint, TouchingPatch
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,9 @@ def plan_events(
     if limits == "stop":
         points += [
             TouchingPoint(p, c)
-            for p, c in loop_stops(machine.mechanism, restitution, usual_length(machine.layout))
+            for p, c in contact_laws.loop_stops(
+                machine.mechanism, restitution, usual_length(machine.layout)
+            )
         ]
     points += more
     if not asked and not points and limits != "stop" and friction != "stick":
@@ -114,9 +117,9 @@ def _touching(
 ) -> tuple[list[TouchingPoint], list[TouchingPatch], list[PatchPoint]]:
     """Return the contact points, the contact patches, and the points of those patches."""
     m = machine.mechanism
-    if contact == "ignore":
+    if contact == "ignore" or not m.contacts:
         return [], [], []
-    return with_rims(m), *touching_pairs(m)
+    return terms.with_rims(m), *terms.touching_pairs(m)
 
 
 def _constraints(
@@ -142,7 +145,11 @@ def _constraints(
 
 def _warn_of_loops(machine: Machine) -> None:
     """Warn of limits of loop joints that are not enforced, as no coordinate measures them."""
-    unenforced = [j.name for j in machine.mechanism.loops if has_limits(j) and not can_stop(j)]
+    unenforced = [
+        j.name
+        for j in machine.mechanism.loops
+        if contact_laws.has_limits(j) and not contact_laws.can_stop(j)
+    ]
     if unenforced:
         said = (
             f"the limits of {', '.join(map(repr, unenforced))} are not felt: a joint that closes a"

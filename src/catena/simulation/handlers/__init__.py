@@ -16,6 +16,6 @@ from ...doors import door
 
 if TYPE_CHECKING:
     from .contact_impacts import Hit
-    from .event_handler import Occurrence
+    from .event_handler import EventHandler, Occurrence
 
 __getattr__, __dir__ = door(__name__)

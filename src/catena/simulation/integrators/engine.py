@@ -7,21 +7,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...compiler import LaneKernel
 from ...errors import SimulationError
 from ...registry import loaded
-from ..stepping.time_stepping import stepper
-from ..system.first_order import System
+from .. import stepping
 from ..terms.error_scales import FINEST, SHARE, ErrorScales, error_scales
 from ..terms.guard_sides import GuardSides, guard_sides
 from . import drivers, fixed_step
 from .lane_runs import LaneRuns, address_of, watch_of
-from .methods import Method
 from .stiffness import Switch
+
+if TYPE_CHECKING:
+    from ...compiler import LaneKernel
+    from ..system.first_order import System
+    from .methods import Method
 
 Array = np.ndarray
 FIRST_RUN = np.array([0])  # the list of runs of a single run
@@ -117,7 +119,7 @@ class Engine:
         self.p = self.buffer[first:last]
         self.p[:] = p if p.ndim == 2 else p[:, None]
         self.modes[:] = system.holding.start()[:, None]
-        self.stepper = stepper(system, self.W) if method.kind == "stepping" else None
+        self.stepper = stepping.stepper(system, self.W) if method.kind == "stepping" else None
         self.room = np.zeros(self.stepper.size if self.stepper is not None else 0)
         self.settle = self._kernel("settle")
         self.K = np.zeros((max(len(method.A), 1), self.x.size))

@@ -103,7 +103,7 @@ def _sums_text(m: Module, name: str, W: int, own: bool) -> list[str]:
     return inner.text.lines
 
 
-def _summed(x, K, w, stride, count, h, out, n, lanes, registers):  # type: ignore[no-untyped-def]  # over lanes
+def _summed(x, K, w, stride, count, h, out, n, lanes, registers):  # over lanes
     """Compute the sums for whole blocks of lanes * registers numbers from n on. Return where they
     end.
     """
@@ -213,7 +213,7 @@ def _finite(m: Module, x: Array, W: int) -> Any:
         )
 
 
-def _total(x, W):  # type: ignore[no-untyped-def]  # over lanes
+def _total(x, W):  # over lanes
     """Return the sum of all numbers of a lane, by four partial sums that do not wait for each
     other.
     """

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -126,7 +127,7 @@ def _settled(engine: Engine, t: float, x: Array) -> Array:
 
 
 def _locate(
-    guard: Callable, dense: Callable, old: float, new: float, y: Array, g: Array
+    guard: Callable[..., Any], dense: Callable[..., Any], old: float, new: float, y: Array, g: Array
 ) -> tuple[int, float, Array]:
     """Return the first guard that falls to zero between two instants (-1: none), when it does (s),
     and all guards at the last place before it, or at the later instant where there is none. g: the

@@ -21,12 +21,8 @@ from ...results import (
     labelled,
     versions,
 )
-from ..handlers.contact_impacts import Hit
-from ..handlers.event_handler import Occurrence
 from ..integrators import drivers
-from ..integrators.engine import Tally
 from ..integrators.stiffness import Switch, methods_sentence
-from ..planning.plan import RunPlan
 from ..terms.error_scales import REST
 from . import contact_record, stepping_record
 from .contact_record import ContactRows
@@ -34,6 +30,11 @@ from .friction_creep import creeping, travelled
 
 if TYPE_CHECKING:
     import xarray as xr
+
+    from ..handlers.contact_impacts import Hit
+    from ..handlers.event_handler import Occurrence
+    from ..integrators.engine import Tally
+    from ..planning.plan import RunPlan
 
 Array = NDArray[np.float64]
 # the outputs of the tape `observe`

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from itertools import accumulate
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,12 +22,14 @@ from ...errors import CatenaError, FormatError, SimulationError
 from ...results import ContactLedger, Extremes, Result, load_result, storage
 from ..integrators import drivers
 from ..integrators.engine import Tally
-from ..planning.plan import RunPlan
 from ..runners.runner import Checkpoint, Runner, Slice
 from . import record
 from .fingerprint import key
-from .record import ObservedRows
 from .sinks import Difference, Outcome, ResultSink, moved
+
+if TYPE_CHECKING:
+    from ..planning.plan import RunPlan
+    from .record import ObservedRows
 
 Array = NDArray[np.float64]
 WRITE_INTERVAL = 1.0  # s, between two writes of the file

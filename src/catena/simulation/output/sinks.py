@@ -8,20 +8,22 @@ import time as clock
 from dataclasses import dataclass
 from functools import cache, cached_property, reduce
 from operator import or_
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...results import Ledger, Result
-from ..handlers.contact_handler import ContactHandler
-from ..handlers.event_handler import Occurrence
 from ..integrators import drivers
-from ..integrators.engine import Tally
-from ..planning.plan import RunPlan
-from ..runners.runner import Runner, Slice
 from . import record, result_memory
-from .record import ObservedRows
+
+if TYPE_CHECKING:
+    from ..handlers.contact_handler import ContactHandler
+    from ..handlers.event_handler import Occurrence
+    from ..integrators.engine import Tally
+    from ..planning.plan import RunPlan
+    from ..runners.runner import Runner, Slice
+    from .record import ObservedRows
 
 Array = NDArray[np.float64]
 

@@ -14,11 +14,11 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
+from ... import contact
 from ...compiler import Tracer, compile_lanes, vector
-from ...contact import CERTIFICATE
 from ...kernels import usual_length
 from ...results import ContactLedger, Extremes
-from ..stepping.stepped_patches import pair_pose, pair_twist
+from .. import stepping
 from .contact_record import ContactRows
 
 if TYPE_CHECKING:
@@ -51,8 +51,8 @@ def stepped_state(system: System) -> ca.Function:
         meets = [point.meet(s) for point in c.plain]
         none = [0.0] * 6
         twists = (
-            [[*pair_pose(s, pair)] for pair in c.pairs],
-            [[*pair_twist(s, pair)] for pair in c.pairs],
+            [[*stepping.pair_pose(s, pair)] for pair in c.pairs],
+            [[*stepping.pair_twist(s, pair)] for pair in c.pairs],
         )
         parts = [
             [m.gap for m in meets],
@@ -147,7 +147,8 @@ def residuals(plan: RunPlan, x: Array, rows: ContactRows | None) -> dict[str, Ar
     """
     c = plan.system.stepping
     assert c is not None
-    own = dict(zip(CERTIFICATE, np.moveaxis(x[..., -1 - len(CERTIFICATE) : -1], -1, 0)))
+    names = contact.CERTIFICATE
+    own = dict(zip(names, np.moveaxis(x[..., -1 - len(names) : -1], -1, 0)))
     deep = (
         own["depth"]
         if rows is None

@@ -4,6 +4,7 @@ described in the user's words.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -182,4 +183,13 @@ def events_possible(scheme: EventPlan, how: Method, by: str, start: float, until
         raise SimulationError(
             f"{by} holds nothing exactly: contacts, stops, locks and friction that sticks need"
             f" another formulation: {exact}"
+        )
+
+
+def no_stepping_options(asked: Mapping[str, Any]) -> None:
+    """Raise SimulationError where options of time stepping are given without it."""
+    if given := [name for name in ("iterations", "residual") if asked[name] is not None]:
+        raise SimulationError(
+            f"{' and '.join(given)} {'are' if len(given) > 1 else 'is'} of contact ="
+            " 'time_stepping', which was not asked for"
         )

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...analysis import highest_frequency
+from ... import analysis
 from ...compiler import default_width, fingerprint, keep
 from ...equations import Equations
 from ...equations.formulations import DEFAULT
@@ -21,11 +21,11 @@ from ...errors import SimulationError
 from ...kernels import Layout, usual_length
 from ...machine import EquationMachine, Machine, compile, metric
 from ...model import Mechanism, names_in, value_of
+from .. import stepping
 from ..events.event_plan import NO_EVENTS, EventPlan, plan_events
 from ..integrators.engine import Engine, Pieces
 from ..integrators.methods import MOREAU_JEAN, Method, method
 from ..options import RunOptions
-from ..stepping.stepping_plan import apart, refuse_elsewhere, stepped_contacts
 from ..system.first_order import System
 from ..terms.error_scales import ROUND, SHARE, ErrorScales, coordinate_sizes, error_scales
 from ..trajectories.courses import of_run
@@ -275,12 +275,12 @@ def prepare(
         checks.within_limits(machine, q, kept(("bounds",), machine, lambda: checks.bounds(machine)))
     motion = of_run(options["motion"], start, until)
     if options["contact"] == "time_stepping":
-        stepping = stepped_contacts(machine, {**options, "by": by}, kept)
+        stepped = stepping.stepped_contacts(machine, {**options, "by": by}, kept)
         how, happening = MOREAU_JEAN, NO_EVENTS
         friction = friction_of(machine, options, how, by)
     else:
-        refuse_elsewhere(options)
-        stepping = None
+        checks.no_stepping_options(options)
+        stepped = None
         how = method(options["integrator"])
         friction = friction_of(machine, options, how, by)
         happening = plan_events(
@@ -313,7 +313,7 @@ def prepare(
             holding=happening.holding,
             motion=motion,
             stabilise=options["stabilise"],
-            stepping=stepping,
+            stepping=stepped,
             **options.of_formulation,
         )
     except FloatingPointError:  # an inertia that is zero whatever the configuration
@@ -324,8 +324,8 @@ def prepare(
     x0 = started(system, start, q, v, p)
     checks.closed(machine, start, *decoded(system, x0.T, p.T), p)
     x0 = settled(system, start, x0, p)
-    if stepping is not None:
-        apart(machine, system, start, x0[:, : machine.nq], p)
+    if stepped is not None:
+        stepping.apart(machine, system, start, x0[:, : machine.nq], p)
     checks.steps(step, options["largest_step"], until - start)
     if machine.mechanism.beams and how.stable < np.inf and step is not None:
         _slow_enough(machine, q[0], how, float(step))
@@ -373,7 +373,7 @@ def usual_formulation(machine: Machine) -> str:
 
 def _slow_enough(machine: Machine, q: Array, how: Method, step: float) -> None:
     """Refuse a fixed step that the highest mode of a flexible body cannot take."""
-    fastest = highest_frequency(machine, q)
+    fastest = analysis.highest_frequency(machine, q)
     if fastest * step > how.stable:
         raise SimulationError(
             f"step = {step:g} s is too large for {machine.mechanism.name!r}: its fastest mode has"
@@ -426,7 +426,7 @@ def settled(system: System, t: float, x: Array, p: Array) -> Array:
 _keeping = Mutex()
 
 
-def kept(key: tuple, owner: Any, make: Callable[[], Any]) -> Any:
+def kept(key: tuple[Any, ...], owner: Any, make: Callable[[], Any]) -> Any:
     """What was made of the owner for this key last time, or made now; it goes with its owner."""
     with _keeping:
         return keep(owner, "runs", KEPT, key, make)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...analysis import assemble
+from ... import analysis
 from ...errors import ClosureError, StateError, UnknownNameError
 from ...machine import Machine, coordinates, numbers, where
 from ...model import Mechanism, Motion
@@ -61,12 +61,12 @@ def assembled(
     """
     if machine.mechanism.closes and kept is not None:
         try:
-            q, _ = assemble(machine, q, fixed=_held(machine, kept))
+            q, _ = analysis.assemble(machine, q, fixed=_held(machine, kept))
         except ClosureError as error:
             if not 0 < max(error.gaps.values(), default=np.inf) < NEARLY:
                 raise
-            q, _ = assemble(machine, q)
-    return assemble(machine, q, v, fixed=kept_speeds)
+            q, _ = analysis.assemble(machine, q)
+    return analysis.assemble(machine, q, v, fixed=kept_speeds)
 
 
 def _filled(machine: Machine, letter: str, given: Mapping[str, Any]) -> Array:

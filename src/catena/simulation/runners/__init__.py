@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ...doors import door
 
 if TYPE_CHECKING:
-    from .batch_runner import BatchRunner
+    from .batch_runner import BatchRunner, RunEnd
     from .rollouts import Rollout
     from .runner import Runner, forces
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,15 +17,17 @@ from numpy.typing import NDArray
 from ...compiler import default_width
 from ...errors import SimulationError
 from ..handlers.batch_events import SpeedEvents
-from ..handlers.contact_handler import ContactHandler
 from ..handlers.event_handler import EventHandler, Occurrence
 from ..integrators import drivers
 from ..integrators.engine import Engine, Tally
 from ..integrators.lane_runs import LaneRuns, Whole
-from ..planning.plan import RunPlan
 from ..terms.error_scales import FINEST, SHARE
 from . import dead_positions, diagnostics
 from .runner import ROWS_PER_SLICE, STATE_JUMP, STEPS_PER_SLICE, Slice, forces
+
+if TYPE_CHECKING:
+    from ..handlers.contact_handler import ContactHandler
+    from ..planning.plan import RunPlan
 
 Array = NDArray[np.float64]
 TOGETHER = 64  # runs whose loops are looked at in one call

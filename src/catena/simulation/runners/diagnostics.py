@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...analysis import highest_rank
+from ... import analysis
 from ...errors import CatenaError, SingularError
 from ...kernels import EXACT, RANK
 from ...machine import Machine, metric, spaces
@@ -197,7 +197,7 @@ def _condition(machine: Machine, q: Array, v: Array, p: Array | None, t: float) 
         A = machine.constraint_rows(q, v, p, t)[3]
         here = spaces(A, by, np.sqrt(RANK))
         least = here.values[(here.values > EXACT) & (here.values < SINGULAR_ROWS)]
-        if len(least) or highest_rank(machine, q, spaces(A, by).T) > here.rank:
+        if len(least) or analysis.highest_rank(machine, q, spaces(A, by).T) > here.rank:
             left = (
                 f"{here.rank} of {len(A)} rows are left, the others were dropped"
                 if here.rank < len(A)

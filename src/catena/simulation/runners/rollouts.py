@@ -8,6 +8,7 @@ for bit.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +17,11 @@ from ...errors import SimulationError
 from ..integrators import drivers, fixed_step
 from ..integrators.engine import Pieces, Tally, stretches
 from ..integrators.lane_runs import address_of
-from ..planning.plan import RunPlan
 from .dead_positions import can_tear
 from .runner import EQUAL_STEPS_PER_SLICE, Slice, forces, held_at, rows_of_slice
+
+if TYPE_CHECKING:
+    from ..planning.plan import RunPlan
 
 Array = NDArray[np.float64]
 

@@ -9,18 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import SimulationError
-from ..handlers.contact_handler import ContactHandler
-from ..handlers.event_handler import EventHandler, Occurrence
+from .. import handlers
 from ..integrators import drivers
-from ..integrators.engine import Engine, Pieces, Tally
 from ..planning.plan import RunPlan, decoded
 from . import dead_positions, diagnostics
+
+if TYPE_CHECKING:
+    from ..handlers.contact_handler import ContactHandler
+    from ..handlers.event_handler import Occurrence
+    from ..integrators.engine import Engine, Pieces, Tally
 
 Array = NDArray[np.float64]
 ROWS_PER_SLICE = 4096  # most rows in a slice
@@ -96,7 +99,9 @@ class Runner:
     def __init__(self, plan: RunPlan, rows: slice = slice(0, 1)):
         self.plan, self.rows, self.engine = plan, rows, plan.engine(rows)
         self.agenda = (
-            EventHandler(plan.scheme, plan.machine, self.engine) if not plan.scheme.empty else None
+            handlers.EventHandler(plan.scheme, plan.machine, self.engine)
+            if not plan.scheme.empty
+            else None
         )
         control = plan.control
         self.sampled = callable(control) and not hasattr(control, "law")

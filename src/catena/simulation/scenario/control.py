@@ -11,7 +11,7 @@ from __future__ import annotations
 from functools import reduce
 from operator import add
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...formats import describe
 from ...formats.toml import (
@@ -31,23 +31,13 @@ from ...formats.toml import (
     register,
 )
 from ...model import Mechanism
-from ..control.control_laws import Controller
-from ..control.controllers import (
-    FMU,
-    PD,
-    PID,
-    Actuator,
-    ComputedTorque,
-    DCMotor,
-    Forces,
-    Hybrid,
-    Impedance,
-    Thruster,
-)
-from ..control.wrenches import wrenches
+from .. import control
 from .kinds import Context, Family, Kind, Reader, TableKey, flag, named, number, point, reads, word
 from .motion import beside, one_or_more, read_trajectory
 from .names import by_name
+
+if TYPE_CHECKING:
+    from ..control import FMU, Controller
 
 
 def read_control(
@@ -163,7 +153,7 @@ def _fmu(t: Table, key: str, c: Context) -> object:
 
 
 def _made_fmu(file: Path, **rest: Any) -> FMU:
-    return FMU(file, **rest)
+    return control.FMU(file, **rest)
 
 
 def _texts(t: Table, key: str, c: Context) -> object:
@@ -219,7 +209,7 @@ CONTROLLERS: Family[Controller | FMU] = Family(
     (
         Kind(
             "pid",
-            PID,
+            "catena.simulation.control:PID",
             (
                 _KP,
                 _KI,
@@ -240,13 +230,13 @@ CONTROLLERS: Family[Controller | FMU] = Family(
         ),
         Kind(
             "pd",
-            PD,
+            "catena.simulation.control:PD",
             (_KP, _KD, _TARGET, _LIMITS, _GRAVITY, _SMOOTH, _SAMPLE),
             "the same without z, with the forces that hold the mechanism still",
         ),
         Kind(
             "computed_torque",
-            ComputedTorque,
+            "catena.simulation.control:ComputedTorque",
             (
                 TableKey("trajectory", path("q"), True, doc="the motion that is wanted"),
                 _KP,
@@ -259,7 +249,7 @@ CONTROLLERS: Family[Controller | FMU] = Family(
         ),
         Kind(
             "impedance",
-            Impedance,
+            "catena.simulation.control:Impedance",
             (
                 *_OF_FRAME,
                 TableKey("stiffness", along_axes, True, doc="N/m, one or one per axis"),
@@ -270,7 +260,7 @@ CONTROLLERS: Family[Controller | FMU] = Family(
         ),
         Kind(
             "hybrid",
-            Hybrid,
+            "catena.simulation.control:Hybrid",
             (
                 *_OF_FRAME,
                 TableKey("normal", direction, True, doc="out of the wall, in the ground"),
@@ -287,7 +277,7 @@ CONTROLLERS: Family[Controller | FMU] = Family(
         ),
         Kind(
             "actuator",
-            Actuator,
+            "catena.simulation.control:Actuator",
             (
                 _GEAR,
                 TableKey("signal", number("any"), doc="its input signal"),
@@ -312,7 +302,7 @@ CONTROLLERS: Family[Controller | FMU] = Family(
         ),
         Kind(
             "thruster",
-            Thruster,
+            "catena.simulation.control:Thruster",
             (
                 TableKey(
                     "frame",
@@ -330,7 +320,7 @@ CONTROLLERS: Family[Controller | FMU] = Family(
         ),
         Kind(
             "dc_motor",
-            DCMotor,
+            "catena.simulation.control:DCMotor",
             (
                 _GEAR,
                 *_of(
@@ -347,7 +337,7 @@ CONTROLLERS: Family[Controller | FMU] = Family(
         ),
         Kind(
             "wrenches",
-            wrenches,
+            "catena.simulation.control:wrenches",
             (
                 TableKey(
                     "file",
@@ -396,7 +386,7 @@ CONTROLLERS: Family[Controller | FMU] = Family(
         ),
         Kind(
             "forces",
-            Forces,
+            "catena.simulation.control:Forces",
             (TableKey("table", path("tau"), True, doc="a trajectory of forces, N m or N"),),
             "forces as functions of time",
         ),

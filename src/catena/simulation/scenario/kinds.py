@@ -26,7 +26,7 @@ from ...formats.toml import (
     default_of,
 )
 from ...model import Mechanism
-from ...registry import Registry
+from ...registry import Registry, loaded
 from .names import DIMENSIONS, by_name
 
 Made = TypeVar("Made")
@@ -77,11 +77,12 @@ class TableKey:
 @dataclass(frozen=True)
 class Kind(Generic[Made]):
     """A member: make(**values of its keys) makes it; with `of_mechanism`, the mechanism is its
-    first argument. doc: one line. alternatives: groups of keys, of which exactly one is given.
+    first argument. It may be given as "module:name", and is then imported when it is needed. doc:
+    one line. alternatives: groups of keys, of which exactly one is given.
     """
 
     name: str
-    make: Callable[..., Made]
+    make: Callable[..., Made] | str
     keys: tuple[TableKey, ...]
     doc: str
     of_mechanism: bool = False
@@ -89,8 +90,9 @@ class Kind(Generic[Made]):
 
     def described(self) -> FileKind:
         """What a file may say of it; defaults are those of its maker."""
+        make = loaded(self.make)
         keys = tuple(
-            FileKey(k.name, k.read.type, k.doc, default_of(self.make, k.name), k.needed)
+            FileKey(k.name, k.read.type, k.doc, default_of(make, k.name), k.needed)
             for k in self.keys
         )
         return FileKind(self.name, self.doc, keys, self.alternatives)
@@ -122,7 +124,9 @@ class Family(Registry[Kind[Made]]):
                 t.fault(f"{key.name} is missing" + (f": {key.what}" if key.what else ""))
         if t.faults > before:
             return None
-        return kind.make(context.mechanism, **values) if kind.of_mechanism else kind.make(**values)
+        first = (context.mechanism,) if kind.of_mechanism else ()
+        made: Made = loaded(kind.make)(*first, **values)
+        return made
 
 
 # --- readers of keys

@@ -4,7 +4,7 @@ check that no start penetrates.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import casadi as ca
@@ -25,14 +25,17 @@ from ..terms.switched_constraints import nonzero
 from ..terms.symbols import SystemSymbols
 from .stepped_patches import SteppedPoint, manifold_points, pair_pose, patch_faults
 from .stepped_rims import stepped_points
-from .time_stepping import ITERATIONS, RESIDUAL, DryFriction, SteppedContacts, Stop
+from .time_stepping import DryFriction, SteppedContacts, Stop
+from .tolerances import ITERATIONS, RESIDUAL
 
 Array = NDArray[np.float64]
 DEFAULT_INTEGRATOR = "auto"
 
 
 def stepped_contacts(
-    machine: Machine, asked: dict[str, Any], keep: Callable[[tuple, Any, Callable[[], Any]], Any]
+    machine: Machine,
+    asked: dict[str, Any],
+    keep: Callable[[tuple[Any, ...], Any, Callable[[], Any]], Any],
 ) -> SteppedContacts:
     """Return the contacts and stops of a run by time stepping. Raise SimulationError with every
     fault.
@@ -127,15 +130,6 @@ def _numbers(asked: dict[str, Any]) -> Iterator[str]:
         yield (
             f"residual = {residual!r}; it lies between 1e-15 and 1, relative to the fastest speed"
             " of a contact"
-        )
-
-
-def refuse_elsewhere(asked: Mapping[str, Any]) -> None:
-    """Raise SimulationError where options of time stepping are given without it."""
-    if given := [name for name in ("iterations", "residual") if asked[name] is not None]:
-        raise SimulationError(
-            f"{' and '.join(given)} {'are' if len(given) > 1 else 'is'} of contact ="
-            " 'time_stepping', which was not asked for"
         )
 
 

@@ -55,14 +55,13 @@ from .stepped_patches import (
     pair_pose,
     pair_twist,
 )
+from .tolerances import ITERATIONS, RESIDUAL
 
 if TYPE_CHECKING:
     from ..control.traced_law import Law
     from ..terms.symbols import SystemSymbols
 
 Array = NDArray[np.float64]
-ITERATIONS = 200  # default of the most sweeps over the contacts of a step
-RESIDUAL = 1e-8  # default of the residual, relative to the fastest speed of a contact
 
 
 @dataclass(frozen=True)

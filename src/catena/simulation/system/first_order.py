@@ -14,19 +14,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from threading import RLock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
 
 from ...compiler import LaneKernel, Tracer, compile_lanes, coulomb, damping, kept, kept_tape, losses
-from ...equations import Equations
 from ...equations.formulations import derive, formulation
 from ...kernels import SNAP, column_scales, layout, own_length
-from ...model import Mechanism
 from ...results import Labels, labels
 from ..control.traced_law import Law
-from ..stepping.time_stepping import SteppedContacts
 from ..terms.contact_state import contact_state
 from ..terms.error_scales import error_table
 from ..terms.guards import Guard, expressions, fastest_turn
@@ -34,10 +31,15 @@ from ..terms.light_motions import accelerations, has_light_motions
 from ..terms.power import load_power, row_power
 from ..terms.stabilisation import Stabiliser, needs_speeds, stabiliser
 from ..terms.switched_constraints import SwitchedConstraints
-from ..trajectories.piecewise import Trajectory
 from ..trajectories.trajectory_state import Following, Follows
 from .binding_rows import binding, settle, touching
 from .euler_step import euler_step
+
+if TYPE_CHECKING:
+    from ...equations import Equations
+    from ...model import Mechanism
+    from ..stepping.time_stepping import SteppedContacts
+    from ..trajectories.piecewise import Trajectory
 
 
 class System:
@@ -104,7 +106,9 @@ class System:
         self.controller, pieces = self._followed.within(self.controller)
         # offsets in the state of the current pieces of trajectories
         self.pieces = [(self.nx + k, f) for k, f in pieces]
-        self.stepping, self._kernels, self._compiling = stepping, dict[tuple, Any](), RLock()
+        self.stepping = stepping
+        self._kernels = dict[tuple[Any, ...], Any]()
+        self._compiling = RLock()
         self.controller, self.touching_state = (
             (self.controller, ca.SX.zeros(0))
             if stepping is None
@@ -483,7 +487,7 @@ class System:
             else self.compiled((name, width), lambda: compile_lanes(f, width=width))
         )
 
-    def compiled(self, key: tuple, make: Callable[[], Any]) -> Any:
+    def compiled(self, key: tuple[Any, ...], make: Callable[[], Any]) -> Any:
         """Return the compiled object of this key, and make it where there is none yet.
 
         Each key is compiled once under a lock: a second compilation would replace code that another

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING
 from ...doors import door
 
 if TYPE_CHECKING:
-    from .contact_rims import ROLLS, RimPoint
+    from .contact_rims import ROLLS, RimPoint, with_rims
     from .contact_rows import ContactMode
     from .error_scales import FINEST, SHARE
     from .guards import LOWER, Guard, Meaning
     from .symbols import SystemSymbols
+    from .touching_pairs import touching_pairs
 
 __getattr__, __dir__ = door(__name__)

@@ -44,7 +44,7 @@ def _record() -> Any:
         "_record",
         (*ContactMode._fields, "key", "end", "rim_x", "rim_y", "flat"),
         defaults=(*ContactMode(), ROLLS, 1.0, 1.0, 0.0, -1.0),
-    )  # type: ignore[misc]
+    )
 
 
 class RimMode(_record()):  # type: ignore[misc]

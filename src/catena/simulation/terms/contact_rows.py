@@ -15,17 +15,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import casadi as ca
 import numpy as np
 
-from ...collision import ContactPoint
+from ... import contact
 from ...compiler import Tracer, elements, entries, vector
-from ...contact import Meet, meet
 from ...kernels import ROUNDS, factor_rows, independent, solve, usual_length
 from ...model import Contact
 from .guards import Guard, Meaning
+
+if TYPE_CHECKING:
+    from ...collision import ContactPoint
+    from ...contact import Meet
 
 # slip speed relative to the speed that the largest energy so far would give: a slower one is none
 ZERO_SLIP = 1e-10
@@ -154,7 +157,7 @@ class TouchingPoint:
 
     def meet(self, s: Tracer, mode: Any = None) -> Meet:
         """Return the gap, the contact axes, the place and the velocity at the tracer's symbols."""
-        return meet(s, self.point, self.rough)
+        return contact.meet(s, self.point, self.rough)
 
     def watched(self, s: Tracer, mode: ContactMode) -> Iterator[tuple[Meaning, Any, Any]]:
         """Yield further guards as (meaning, value, rate): a value must stay above zero, and a rate

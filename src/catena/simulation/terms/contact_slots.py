@@ -73,7 +73,7 @@ _PLACE = (
 
 def record(*fields: str, defaults: Sequence[Any]) -> Any:
     """Return a named tuple class with these fields, which type checkers are not shown."""
-    return namedtuple("_record", fields, defaults=defaults)  # type: ignore[misc]
+    return namedtuple("_record", fields, defaults=defaults)
 
 
 _Slot = record(*ContactMode._fields, *_FEATURE, defaults=(*ContactMode(), *NUMBERS))
@@ -95,7 +95,7 @@ class WithFeatures:
 
     def of_features(self, numbers: Sequence[float] | None) -> Any:
         """Return the mode with the numbers of other features; None: with no feature."""
-        return type(self)(*self[:OWN], *(type(self)()[OWN:] if numbers is None else numbers))  # type: ignore[call-arg, index]
+        return type(self)(*self[:OWN], *(type(self)()[OWN:] if numbers is None else numbers))  # type: ignore[index]
 
     @property
     def present(self) -> bool:

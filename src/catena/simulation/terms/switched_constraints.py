@@ -40,11 +40,11 @@ from .contact_rows import (
     no_rows,
     weighted_forces,
 )
-from .contact_slots import TouchingPatch
 from .guards import LOWER, UPPER, Bound, Guard, Meaning
 from .projection import with_unit_quaternions
 
 if TYPE_CHECKING:
+    from .contact_slots import TouchingPatch
     from .symbols import SystemSymbols
 
 NO_LIMIT = 1e300  # N or N m: stands for no limit of a force
@@ -226,7 +226,8 @@ class LockableFrame:
         return constraints(layout(s.layout.mechanism.with_(loops=(self.joint,))), s.value)
 
 
-Part = HoldableSpeed | LockableFrame | TouchingPatch | TouchingPoint | Rest | JointShare
+if TYPE_CHECKING:
+    Part = HoldableSpeed | LockableFrame | TouchingPatch | TouchingPoint | Rest | JointShare
 
 
 # --- all of a run

@@ -77,7 +77,7 @@ class SystemSymbols(Protocol):
     def under(self, given: ca.SX) -> tuple[ca.SX, ca.SX]:
         """Return a (nv,) and tau (nv,) while the joint forces `given` act."""
 
-    def compiled(self, key: tuple, make: Callable[[], Any]) -> Any:
+    def compiled(self, key: tuple[Any, ...], make: Callable[[], Any]) -> Any:
         """Return what `make` returns, cached for this system under a key."""
 
     @property

@@ -553,7 +553,7 @@ def _lines(path: Path) -> list[tuple[int, list[str]]]:
         ) from None
 
 
-def _header(path: Path, rows: list) -> tuple[list[str], list[int]]:
+def _header(path: Path, rows: list[Any]) -> tuple[list[str], list[int]]:
     """Return the names of the coordinates, and the indices of the columns to read, time first."""
     titles = [x.strip() for x in rows[0][1]] if rows else []
     clock = [k for k, x in enumerate(titles) if x.lower() in ("time", "t")]

@@ -83,7 +83,7 @@ class Trajectory:
         if self.waves.any():
             A, w, f = np.moveaxis(self.waves[i], -1, 0)
             found = tuple(x + y for x, y in zip(found, _wave(A, w, f, s, np)))
-        return found  # type: ignore[return-value]
+        return found
 
     def traced(self, t: ca.SX, until: ca.SX | None = None) -> tuple[ca.SX, ca.SX, ca.SX]:
         """Return q, v, a (n,) as expressions of the symbol t.
@@ -122,7 +122,7 @@ class Trajectory:
         if len(columns) > 1 + K:
             A, w, f = columns[1 + K :]
             found = tuple(x + y for x, y in zip(found, _wave(A, w, f, s, ca)))
-        return tuple(ca.densify(x) for x in found)  # type: ignore[return-value]
+        return tuple(ca.densify(x) for x in found)
 
     # --- against a mechanism
     def check(self, asked: Mechanism | Machine) -> tuple[Coordinate, ...]:

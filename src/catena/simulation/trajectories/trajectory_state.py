@@ -73,7 +73,7 @@ class Following:
         return np.concatenate([[until], np.concatenate(columns, axis=1).T.ravel()])[:size]
 
 
-class Follows(list):
+class Follows(list[Any]):
     """The trajectories that a run follows, without duplicates."""
 
     def one(self, trajectory: Trajectory) -> Following:

@@ -54,7 +54,7 @@ def draw(
         rasterized=True,
     )
     bar = figure.colorbar(drawn, ax=ax, pad=0.02, aspect=28)
-    bar.outline.set_visible(False)  # type: ignore[operator]
+    bar.outline.set_visible(False)
     averaged = [d for d in grid[name].dims if d not in (across, upwards) and grid.sizes[d] > 1]
     bar.set_label(
         label(table, name) + (f", mean over {', '.join(map(str, averaged))}" if averaged else "")

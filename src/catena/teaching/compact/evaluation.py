@@ -30,7 +30,7 @@ class State:
     """
 
     numbers: Mapping[str, np.ndarray]
-    given: Mapping[tuple, Any]
+    given: Mapping[tuple[Any, ...], Any]
 
 
 class Evaluation:
@@ -42,7 +42,7 @@ class Evaluation:
         self.frames = frames
         self.definitions = definitions
         self.state = state
-        self.known: dict[tuple, Any] = dict(state.given)
+        self.known: dict[tuple[Any, ...], Any] = dict(state.given)
         self.varied: dict[Any, Evaluation] = {}
         self.parameters = dict(zip(frames.mechanism.parameters, state.numbers["p"]))
 
@@ -255,7 +255,7 @@ class Evaluation:
         ]
         return np.array(columns).T, -at_rest
 
-    def _with(self, given: Mapping[tuple, Any]) -> Evaluation:
+    def _with(self, given: Mapping[tuple[Any, ...], Any]) -> Evaluation:
         """Return the evaluation with other accelerations. Values that do not depend on them are
         reused.
         """

@@ -62,7 +62,7 @@ def _moving(frames: Frames, state: State) -> Evaluation:
     return Evaluation(frames, by_name(equations), state)
 
 
-def _on_frames(frames: Frames, state: State, wrenches: np.ndarray) -> Mapping[tuple, Any]:
+def _on_frames(frames: Frames, state: State, wrenches: np.ndarray) -> Mapping[tuple[Any, ...], Any]:
     """Return F and N of every frame in the ground's axes. The wrench of a joint is the same for all
     its frames, about the origin of each.
     """
@@ -80,10 +80,12 @@ def _on_frames(frames: Frames, state: State, wrenches: np.ndarray) -> Mapping[tu
     return found
 
 
-def _gaps(frames: Frames, statement: Statement, state: State, beta: float) -> Mapping[tuple, Any]:
+def _gaps(
+    frames: Frames, statement: Statement, state: State, beta: float
+) -> Mapping[tuple[Any, ...], Any]:
     """Return the gaps at rest at which the springs carry the forces of the joints."""
     moving = _moving(frames, state)
-    found: dict[tuple, Any] = {("beta",): beta, ("gamma",): 0.0}
+    found: dict[tuple[Any, ...], Any] = {("beta",): beta, ("gamma",): 0.0}
     for i in range(len(frames.all)):
         at = {"i": i}
         push = moving.value("tau*" if kinematics.rotors(frames) else "tau", ("i",), at)
@@ -97,7 +99,7 @@ def _gaps(frames: Frames, statement: Statement, state: State, beta: float) -> Ma
     return found
 
 
-def _accelerations(frames: Frames, state: State) -> Mapping[tuple, Any]:
+def _accelerations(frames: Frames, state: State) -> Mapping[tuple[Any, ...], Any]:
     """Return the accelerations of all frames, as the joints let them move."""
     moving = _moving(frames, state)
     return {

@@ -97,7 +97,7 @@ def slides(fr: Frames) -> bool:
 
 def sliding(fr: Frames, x: Expr, *terms: Expr) -> Expr:
     """Return a sum with terms added that come from slides, where there are slides."""
-    return sum(terms, x) if slides(fr) else x  # type: ignore[arg-type]
+    return sum(terms, x) if slides(fr) else x
 
 
 def velocities(fr: Frames) -> list[Equation]:
