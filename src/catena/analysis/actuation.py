@@ -141,7 +141,7 @@ def inverse_dynamics(
 
 
 def _moves(machine: Machine, t: Terms, a: Array) -> None:
-    """Raise a QuestionError if the accelerations a tear a loop open."""
+    """Raise a QuestionError if the loops cannot stay closed with the accelerations a."""
     row = torn_row(machine, t, a, TEARING_RATIO)
     if row is not None:
         joint, direction = t.rows.names[row]

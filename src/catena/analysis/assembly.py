@@ -294,8 +294,9 @@ def residual(machine: Machine, q: Array, t: float = 0.0) -> tuple[Array, Array]:
 
 
 def far(machine: Machine, q: Array, t: float = 0.0) -> tuple[Array, Array]:
-    """Return residuals and Jacobian for a search far from the solution: as `residual`, but with
-    rotation vectors in place of cosines for joints whose two sides must point the same way.
+    """Return residuals and their Jacobian for a search that starts far from the solution: those of
+    `residual`, but with rotation vectors in place of cosines for joints whose two sides must point
+    the same way.
     """
     (error, A), (vectors, rates, names) = residual(machine, q, t), turns(machine, q)
     keep = [
@@ -338,7 +339,7 @@ def consistent(machine: Machine, q: Array, v: Array, free: list[int], t: float =
 
 
 def _open(machine: Machine, q: Array, free: list[int], t: float) -> ClosureError:
-    """Return the error that says which loops stay open at q, and by how much."""
+    """Return the ClosureError that says which loops stay open at q, and by how much."""
     rows = rows_at(machine, q, t=t)
     apart = by_loop(rows.names, openings(machine, rows))
     turned = upside_down(machine, q)

@@ -243,7 +243,7 @@ def _consistent(
     machine: Machine, q: Array, v: Array, free: list[int], p: Array | None
 ) -> tuple[Array, dict[int, str]]:
     """Return the speeds nearest to v in kinetic energy that keep the loops closed, and {row:
-    reason} for rows whose fixed speeds contradict the loops.
+    reason} for rows whose fixed speeds contradict the loops. A row is one start of the batch.
     """
     if not machine.rows:
         return v, {}

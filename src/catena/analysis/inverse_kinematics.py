@@ -165,8 +165,8 @@ def _length(machine: Machine, frame: str) -> float:
 def _to_go(
     machine: Machine, frame: str, goal: tuple, q: Array, length: float
 ) -> tuple[Array, Array]:
-    """Return the residuals and their Jacobian: minus the rotation vector and the translation
-    (relative to `length`) that remain to the goal, then the residuals of the loops.
+    """Return the residuals and their Jacobian: the rotation vector and the translation (relative to
+    `length`) that remain to the goal, with a minus sign, then the residuals of the loops.
     """
     (R, p), X, J = goal, machine.pose(q, frame), machine.jacobian(q, frame)
     left, rows = [], []
@@ -204,8 +204,8 @@ def _within(q: Array, bounds: list[Coordinate]) -> Array:
 
 
 def _far(machine: Machine, frame: str, goal: tuple, q: Array, length: float) -> float:
-    """Return the largest residual to the goal, plus the opening of the loops if they are not
-    closed.
+    """Return the largest residual to the goal; if the loops are not closed, plus the largest
+    residual of the loops.
     """
     error = openings(machine, rows_at(machine, q)).max(initial=0.0)
     return float(

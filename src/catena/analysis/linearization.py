@@ -197,8 +197,8 @@ def _open_motion(
 def _measured(
     machine: Machine, x: _SmallMotion, outputs: Outputs, motors: Array
 ) -> tuple[Array, Array, Array]:
-    """Return y, C and D of the outputs, about one state or many; motors: the places of the
-    inputs in tau.
+    """Return, about one state or many, the values y of the outputs and the matrices C and D of y =
+    C x + D u. motors: the indices of the inputs among the joint forces tau.
     """
     parameters = list(machine.mechanism.parameters.values())
     given = [np.atleast_2d(y) for y in (x.q, x.v, x.a, x.tau)]
@@ -299,9 +299,9 @@ def dampings(machine: Machine) -> Array:
 
 
 def _independent(machine: Machine, T: Array, names: Iterable[str] | None) -> list[int]:
-    """Return the indices of n independent speeds, for the basis T (..., nv, n) of the motions, that
-    determine all others in every state. names: the choice of the user, or None. Raises a
-    QuestionError if they are not independent.
+    """Return the indices of n independent speeds that determine all others in every state. T (...,
+    nv, n): a basis of the motions that the constraint rows allow. names: the speeds that the user
+    chose, or None. Raises a QuestionError if the chosen speeds are not independent.
     """
     n = T.shape[-1]
     if names is None and n in (0, machine.nv):
@@ -321,8 +321,8 @@ def _independent(machine: Machine, T: Array, names: Iterable[str] | None) -> lis
 
 
 def _standing(T: Array, chosen: list[int]) -> float:
-    """Return how independent the chosen speeds are: the smallest singular value of their rows of T
-    (..., nv, n), over all states.
+    """Return a measure of how independent the chosen speeds are: the smallest singular value of
+    their rows of T (..., nv, n), over all states.
     """
     return float(np.linalg.svd(T[..., chosen, :], compute_uv=False).min(initial=np.inf))
 

@@ -113,8 +113,8 @@ def equilibrium(
 
 
 def downhill(machine: Machine, t: Rest) -> Array | None:
-    """Return the motion (nv,), of norm one in rad or lengths of the mechanism, along which the
-    stiffness at an equilibrium is most negative; None if the equilibrium is stable.
+    """Return the direction (nv,) in which the stiffness at an equilibrium is most negative, as a
+    motion of norm one (rad, or lengths of the mechanism); None if the equilibrium is stable.
     """
     unit, T, K = _stiffness(machine, t)
     values, V = np.linalg.eigh(0.5 * (K + K.T)) if K.size else (np.zeros(1), np.zeros((0, 0)))
@@ -202,8 +202,8 @@ def _stiffness(machine: Machine, t: Rest) -> tuple[Array, Array, Array]:
 
 
 def _step(machine: Machine, q: Array, tau: Array, g: Array, t: Rest, stable: bool) -> Array:
-    """Return q after one Newton step, shortened to MAX_STEP_NORM and halved until it does not pass
-    far beyond the lowest point along it.
+    """Return q after one Newton step. The step is limited to the norm MAX_STEP_NORM, and halved
+    until it no longer passes far beyond the point along it where the unbalanced force is least.
     """
     unit, T, K = _stiffness(machine, t)
     f = T.T @ (unit * g)

@@ -236,13 +236,17 @@ def scratch_shapes(
 
 
 def pair_shapes(pairs: int, points: int, corners: int, sides: int) -> tuple[tuple[int, ...], ...]:
-    """Return the shapes of the last arrays of a `ContactScratch`, which pairs of shapes need."""
+    """Return the shapes of those arrays of a `ContactScratch` that only pairs of shapes need, the
+    last of its fields.
+    """
     return (pairs, 9), (points, 4), (corners, 3), (sides, 3), (sides, 3)
 
 
 @kernel
 def strikes(p, n):
-    """Whether row n, the normal of a contact, approaches with the speed of an impact."""
+    """Return whether row n, the normal of a contact, approaches so fast that it counts as an
+    impact.
+    """
     return p.before[n] < -IMPACT_SPEED_RATIO * abs(p.free[n] - p.before[n])
 
 

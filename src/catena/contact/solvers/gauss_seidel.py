@@ -140,7 +140,7 @@ def _landed(p, a, s, rough, smooth, fastest):
 
 @kernel
 def _add_way(p, a, rough, smooth, share):
-    """Add to the shift `share` times the displacement that the impulses cause in half a step."""
+    """Add to the shifts `share` times the displacement that the impulses cause in half a step."""
     for r in range(3 * rough + smooth):
         a.shift[r] = a.shift[r] + 0.5 * p.h[0] * share * a.P[r]
 
@@ -193,8 +193,8 @@ def _sweep(p, a, s, rough, smooth, width, iterations, tolerance, fastest, busy, 
 
 @kernel
 def _together(p, a, s, rough, smooth, width, busy, fastest, tolerance, boxed):
-    """Solve all contacts by the interior-point method, which needs W itself; return the lanes that
-    have not converged.
+    """Solve all contacts at once by the interior-point method, which needs the matrix W (copied to
+    s.W where p.W is a factor); return the lanes that have not converged.
     """
     if width > 0:
         whole_matrix(p.W, s.W, rough, smooth, width)
@@ -298,8 +298,8 @@ def _targets(p, a, s, rough, smooth, fastest):
 
 @kernel
 def _limits(p, a, s, rough, smooth, boxed, fastest):
-    """Set the limits of the boxed rows, which are always active, and start from the impulses of the
-    previous step; return the fastest speed of all rows.
+    """Set the limits of the boxed rows (dry friction of joints), which are always active, and start
+    from the impulses of the previous step; return the fastest speed of all rows.
     """
     pace = fastest
     first = rough + smooth - boxed
@@ -332,10 +332,9 @@ def _friction(p, i):
 
 @kernel
 def _rebound(p, i, n, fastest, h):
-    """Return the speed of a rebound if the gap is closed, or if it closes with a rebound that opens
-    it again; else zero.
-
-    Rebounds that are negligible relative to the change of speed in a step are zero.
+    """Return the speed of the rebound of a contact whose gap is closed, or closes in this step and
+    opens again; else zero. A rebound that is negligible relative to the change of speed in a step
+    is zero.
     """
     gap = p.gap[i]
     before = p.before[n]
@@ -485,7 +484,9 @@ def _press(p, a, s, i, rough, smooth, width, busy):
 
 @kernel
 def _rub(p, a, s, i, rough, smooth, width, busy):
-    """Solve one boxed row, the others fixed; return the change of its speed."""
+    """Solve one boxed row (dry friction of a joint), the others fixed; return the change of its
+    speed.
+    """
     n = 2 * rough + i
     own = s.own[i, 0] + TINY
     P = a.P[n]
