@@ -1,4 +1,4 @@
-"""Stiff systems: SciPy's Radau IIA of order 5, with the exact Jacobian of the tape.
+"""Stiff systems: SciPy's Radau IIA of order 5, with the exact Jacobian of the compiled equations.
 
 A stiff spring or damper forces an explicit method to steps as short as its time constant, long
 after it has come to rest. Radau's steps follow the motion that is left. It advances one state at a
@@ -103,10 +103,8 @@ def advance(engine: Engine, t: float, end: float, times: Array) -> Segment:
 
 def _allowed(engine: Engine, x: Array, h: float, least: float) -> Array:
     """Return (size,): the errors allowed in a step of h (s) from x, by how far and how fast the run
-    has been.
-
-    least: the lowest value of `fast` that counts, 1/s. It is that of the first step; later it is
-    zero, since in a long step an acceleration may decay.
+    has been. least: a lower bound of `fast`, 1/s. It is that of the first step at first and zero
+    later, because an acceleration may decay within a long step.
     """
     now = engine.scales.moved(x, engine.origin[0])
     engine.moved[0] = np.maximum(engine.moved[0], now)
@@ -116,7 +114,9 @@ def _allowed(engine: Engine, x: Array, h: float, least: float) -> Array:
 
 
 def _evaluated(engine: Engine, name: str, t: float, x: Array) -> Array:
-    """Return the output (n,) of a tape of the system at t (s) and the state x (size,)."""
+    """Return the output (n,) of one of the system's compiled expressions at t (s) and the state x
+    (size,).
+    """
     return engine.evaluate(name, t, x[:, None])[0][:, 0]
 
 
@@ -128,8 +128,8 @@ def _settled(engine: Engine, t: float, x: Array) -> Array:
 def _locate(
     guard: Callable, dense: Callable, old: float, new: float, y: Array, g: Array
 ) -> tuple[int, float, Array]:
-    """Return the first guard that falls to zero between two instants (-1: none), when it does (s),
-    and all guards at the last place before it, or at the later instant where there is none. g: the
+    """Return the first guard that falls to zero between two instants (-1: none), the time at which
+    it does (s), and all guards just before it, or at the later instant where there is none. g: the
     guards at the earlier instant; y: the state at the later one.
     """
     low = old
