@@ -1,4 +1,5 @@
-"""The shelf: robots of packages and folders that are installed, which `load` takes as "robot:NAME".
+"""The robot shelf: models of robots in installed packages and folders, which `load` takes as
+"robot:NAME".
 
     source               what it holds
     folders              the folders that the environment variable CATENA_ROBOTS names

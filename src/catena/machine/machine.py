@@ -1,11 +1,10 @@
 """Machine: the quantities of a mechanism as methods that take arrays with any leading shape.
 
 Each method evaluates one quantity of the table in `quantities`. The router (`router`) chooses which
-compiled code, called a life, evaluates it. Lanes come first, for one state as for a batch: machine
-code that is compiled for this mechanism and runs over several states at once. Mechanisms with more
-than `LANES_UP_TO` nodes use the generic kernels instead, which are compiled once for all
-mechanisms, because the time to compile lanes grows with the mechanism. Both give the same results
-to rounding.
+of two backends evaluates it. Usually this is "lanes", for one state as for a batch: machine code
+that is compiled for this mechanism and evaluates several states at once. Mechanisms with more than
+`LANES_UP_TO` nodes use "generic" instead, kernels that are compiled once for all mechanisms,
+because the time to compile lanes grows with the mechanism. Both give the same results to rounding.
 """
 
 from __future__ import annotations
@@ -127,8 +126,8 @@ class Machine:
         self._single = SingleCalls(self._router)
 
     def _traces(self) -> Mapping[str, Trace]:
-        """Return the quantities, by name, that have expressions other than those of the recursive
-        kernels.
+        """Return {name: expression} of the quantities whose expressions are not those of the
+        recursive kernels.
         """
         return {}
 
@@ -140,8 +139,8 @@ class Machine:
         )
 
     def __reduce__(self) -> tuple:
-        """Return how to rebuild the machine from its mechanism: memory addresses and machine code
-        cannot be copied or pickled.
+        """Return the function and arguments that rebuild the machine from its mechanism, for copies
+        and pickles: memory addresses and machine code cannot be copied.
         """
         return _again, (type(self), self.mechanism, self.threads, self.snap, self.life)
 

@@ -1,19 +1,18 @@
-"""Reactions: the wrench in every joint, those that close loops included; what is not determined is
-said to be so.
+"""Reactions: the wrench in every joint, those that close loops included. Components that are not
+determined are NaN.
 
-The multipliers follow from the motion, A' lam = M a + b - tau. Where rows say the same thing twice,
-lam is known up to a vector n with A' n = 0: a load that the mechanism carries inside itself without
-moving (a door on three hinges). A component of a joint's wrench that such a vector changes is not
-determined by rigid bodies at all; it comes back as NaN, not as zero.
+The multipliers follow from the motion, A' lam = M a + b - tau. Where rows depend on each other, lam
+is known up to a vector n with A' n = 0: an internal load, which does not move the mechanism (as in
+a door on three hinges). A component of a joint's wrench that such a vector changes is not
+determined by rigid bodies; it is returned as NaN, not as zero.
 
 Which components are determined depends on the axes: in a planar loop those in its plane are, along
-axes that lie in it. Ask for the axes you want (`axes`: "body", "joint", "world", or any frame), or
-turn what you have with `rotated`: a product R @ w would make NaN of everything, because 0 times NaN
-is NaN.
+axes that lie in it. Choose the axes by `axes` ("body", "joint", "world", or any frame), or rotate a
+result with `rotated`: the product R @ w would be NaN in all components, because 0 times NaN is NaN.
 
-Gears, cams, belts, racks and screws push where their records say (`row_actions`). What a record
-does not say, such as the pressure angle of gears, leaves components of the joints that carry it
-undetermined too; `undetermined` names these joints and the reasons.
+The forces of gears, cams, belts, racks and screws act where their records state (`row_actions`).
+Data that a record does not state, such as the pressure angle of gears, leave components in the
+joints that carry the force undetermined too; `undetermined` names these joints and the reasons.
 """
 
 from __future__ import annotations
@@ -66,7 +65,7 @@ def reactions(
     the child's origin in that frame's axes. tau (..., nv): the joint forces of the motion (N m, N),
     by default zero; with loops the motion alone does not determine them. t: time, s. check: whether
     to raise for states that leave a loop open or have speeds that open one; the rows of a run are
-    evaluated without it, because the ledger says how well they kept the constraints.
+    evaluated without it, because the ledger says how well they satisfied the constraints.
 
     A component is NaN where it is not determined, because rows are redundant or because a
     constraint does not state where it acts (`undetermined`). A QuestionError is raised where tau
@@ -127,12 +126,10 @@ def under_rows(
     t: ArrayLike = 0.0,
     steady: bool = True,
 ) -> tuple[Array, Array]:
-    """Return the wrenches (..., joints, 6) where the constraint rows provide the forces `need`
-    (..., nv), and the part of `need` that they cannot provide, (..., nv).
-
-    tree (..., joints of the tree, 6): the wrenches without rows, in the children's axes. steady:
-    whether forces that act at all times count, such as the pretension of belts; they have no part
-    in an impact.
+    """Return the wrenches (..., joints, 6) if the constraint rows provide the forces `need` (...,
+    nv), and the part of `need` that they cannot provide, (..., nv). tree (..., joints of the tree,
+    6): the wrenches without rows, in the children's axes. steady: whether forces that act at all
+    times are included, such as the pretension of belts; they have no part in an impact.
     """
     A, wrench, R, p = machine._router.ask(EVERY_ROW, (q,), t=t)
     rows = row_actions(machine)
@@ -188,8 +185,8 @@ class Seen(NamedTuple):
     arm: Array
 
     def wrenches(self, w: Array, share: Array) -> Array:
-        """Return the part (..., joints, 6) that each joint carries of a wrench w (..., 6) about the
-        ground's origin, in the ground's axes. share (joints,): the factor for each joint.
+        """Return the part (..., joints, 6) of a wrench w (..., 6), about the ground's origin in the
+        ground's axes, that each joint carries. share (joints,): the factor for each joint.
         """
         w = share[:, None] * w[..., None, :]
         t, f = w[..., :3], w[..., 3:]
@@ -207,9 +204,9 @@ def _turned_by(R: Array, x: Array) -> Array:
 def _with_actions(
     rows: RowActions, said: list[Acting], seen: Seen, table: Array, sizes: Array, steady: bool
 ) -> Array:
-    """Return wrenches (..., joints, 6) with the forces of rows that do no work, those proportional
-    to the multiplier and the steady ones; NaN where these are not known. sizes (..., m): the
-    multipliers, NaN where they are not determined.
+    """Return wrenches (..., joints, 6) with the forces of rows that do no work added: those
+    proportional to the multiplier and the steady ones; NaN where these are not known. said: the
+    actions that records state. sizes (..., m): the multipliers, NaN where they are not determined.
     """
     table = np.array(table)
     for x in said:
@@ -229,8 +226,9 @@ def _with_actions(
 
 
 def _touched(rows: RowActions, seen: Seen, w: Array, share: Array) -> Array:
-    """Return which components a wrench changes by more than rounding, (..., joints, 6): relative to
-    its force, or for torques to its torque plus its force times a typical length of the mechanism.
+    """Return which components of the joints' wrenches a wrench w changes by more than rounding,
+    (..., joints, 6): relative to its force; for torques, relative to its torque plus its force
+    times a typical length of the mechanism.
     """
     found = np.abs(seen.wrenches(w, share))
     force = np.linalg.norm(w[..., None, 3:], axis=-1, keepdims=True)
@@ -242,7 +240,7 @@ def _touched(rows: RowActions, seen: Seen, w: Array, share: Array) -> Array:
 
 @functools.cache
 def _kernel(rows: int, nv: int, joints: int) -> LaneKernel:
-    """Return the kernel for this number of rows, speeds and joints."""
+    """Return the compiled function for this number of rows, speeds and joints."""
     return generic_binding.bind("loop_reactions", generic.SizesOnly(m=rows, nv=nv, b=joints))
 
 
@@ -284,7 +282,7 @@ def _frames(machine: Machine, q: Array, R: Array, axes: str) -> tuple[Array, Arr
 
 
 def _turned(machine: Machine, q: Array, tree: Array, axes: str) -> Array:
-    """Return wrenches (..., joints, 6), given in the children's axes, in the axes asked for."""
+    """Return wrenches (..., joints, 6), given in the children's axes, in the requested axes."""
     if axes == "body":
         return tree
     R = np.stack(

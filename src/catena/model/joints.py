@@ -215,8 +215,9 @@ class Joint:
 
     @property
     def motions(self) -> tuple[Freedom, ...]:
-        """How the child moves in the parent: the freedoms, or, of a modal joint, how the shape
-        functions of the flexible body move the place that carries the child.
+        """The motion of the child relative to the parent: the freedoms; for a modal joint, the
+        motion by which the shape functions of the flexible body move the place that carries the
+        child.
         """
         return (
             tuple(elementary(s.motion) for s in self.deflection.shifts)
@@ -373,8 +374,8 @@ class Joint:
 
     @property
     def reverse(self) -> Reverse:
-        """How the kind of the joint is seen from its other side. An unknown kind counts as
-        reversible, since validate() refuses it by name.
+        """How the kind of the joint changes when parent and child are interchanged. An unknown kind
+        counts as reversible, because validate() refuses it by name.
         """
         return CATALOGUE[self.kind].reverse if self.kind in CATALOGUE else SAME
 
@@ -449,8 +450,8 @@ class Joint:
 
 
 def _axis(a: Sequence[float]) -> Vector:
-    """Return the unit axis, or the numbers as given where they have no direction: validate() then
-    refuses them by the name of the joint.
+    """Return the axis with length one, or the numbers as given if they have no direction, so that
+    validate() refuses them with the name of the joint.
     """
     try:
         return unit(a)
@@ -459,6 +460,6 @@ def _axis(a: Sequence[float]) -> Vector:
 
 
 def _each(value: PerSpeed, n: int) -> tuple[Scalar, ...]:
-    """Return one value for each of n speeds: those given, or one value n times."""
+    """Return one value for each of n speeds: the given values, or a single value n times."""
     many = isinstance(value, Sequence) or bool(getattr(value, "ndim", False))
     return tuple(scalar(x) for x in value) if many else (scalar(value),) * n

@@ -94,7 +94,9 @@ class Result:
         return self.trust() if callable(self.trust) else self.trust
 
     def __reduce__(self) -> tuple:
-        """Return how to rebuild the result: copies and pickles hold the rows themselves."""
+        """Return the function and arguments that rebuild the result, for copies and pickles, which
+        hold the rows themselves.
+        """
         return Result, (self.data, self.ledger, self.model)
 
     def _repr_html_(self) -> str:
@@ -376,8 +378,8 @@ class Result:
         )
 
     def _undetermined(self) -> dict[str, str]:
-        """Return the attribute that names the joints whose wrenches are not fully determined, or
-        nothing.
+        """Return the attribute that names the joints whose wrenches are not fully determined; an
+        empty mapping where there are none.
         """
         from ..machine import undetermined
 
@@ -472,7 +474,9 @@ class Result:
 
     @property
     def _parameters(self) -> np.ndarray | None:
-        """The parameters of each row, (..., 1, count), where a batch has its own; else None."""
+        """The parameters of each row, (..., 1, count), if each run of a batch has its own; else
+        None.
+        """
         return self.data["parameters"].values[..., None, :] if "parameters" in self.data else None
 
     @property
@@ -670,8 +674,8 @@ def _unpacked(file: xr.Dataset, every: int) -> tuple[xr.Dataset, Ledger]:
 def chosen(
     asked: Iterable[str] | str | None, known: Iterable[str], what: str, where: str
 ) -> list[str]:
-    """Return the names asked for, or all known names. Raise an UnknownNameError, with the nearest
-    known name, for one that is not known.
+    """Return the requested names, or all known names where None is given. Raise an
+    UnknownNameError, with the nearest known name, for an unknown one.
     """
     names = list(known)
     if asked is None:

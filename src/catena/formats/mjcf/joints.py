@@ -117,7 +117,7 @@ def _spring(m: Any, j: int, names: Names, mapping: MappingReport) -> JointSpring
 
 
 def _said(m: Any, j: int, name: str, mapping: MappingReport) -> None:
-    """Record what became of the joint."""
+    """Report how the joint was treated."""
     if m.jnt_limited[j] and m.jnt_type[j] == BALL:
         mapping.approximate("joint", name, "the cone that limits a ball joint is not taken")
     elif m.jnt_limited[j] and m.jnt_type[j] in (SLIDE, HINGE):

@@ -68,7 +68,8 @@ def samples() -> Array:
 
 def fitted(what: str, names: list[str], values: Array) -> Series:
     """Return the series of shapes given by their values (n, SERIES_DEGREE + 1) at `samples`; raise
-    MechanismError where one is not smooth. what, names: the beam and the shapes, for messages.
+    MechanismError where one is not smooth. what, names: the names of the beam and of the shapes,
+    for messages.
     """
     at = 2 * samples() - 1
     # the points make the polynomials orthogonal

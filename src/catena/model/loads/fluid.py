@@ -1,4 +1,6 @@
-"""Fluid: what a medium does to a body that moves in it, as to a box of the same size."""
+"""Fluid: the forces of a medium on a body that moves in it, approximated by a box of the same
+size.
+"""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ CACHED_PLACEMENTS = 16  # the number of placements in the cache
 
 
 class Scalars(np.ndarray):
-    """One scalar for each of many configurations, in the form that the kernels take."""
+    """One scalar for each of many configurations, with the operations that the kernels use."""
 
     def sin(self) -> Array:
         """Return its sine."""
