@@ -15,8 +15,8 @@ integral rho (r.r 1 - r r), h = integral rho r x r'. With r = sum_a c_a B_a axis
     integral rho (sum c_a B_a) (sum d_b B_b) = m sum_ab c_a d_b P_ab axis_a axis_b  =:  <c, d>
             (3, 3)
 
-(37) has n and v apart; here they are together, as n is the first of the fields. Sections that turn
-add 1/2 J (w + chi.e')^2 about each axis.
+(37) has n and v as separate terms; here they are combined, because n is the first of the fields.
+Rotating sections add 1/2 J (w + chi.e')^2 about each axis.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ AROUND = ((1, 2), (2, 0), (0, 1))
 
 class TracedBeam:
     """The mass integrals of one flexible body with the symbols of a tracer. e: its amplitudes; own:
-    the places of their speeds.
+    the indices of their speeds.
     """
 
     def __init__(self, s: Tracer, modal: Any):
@@ -87,7 +87,7 @@ class TracedBeam:
 
     @property
     def inertia(self) -> ca.SX:
-        """I = integral rho (r.r 1 - r r), with the turning sections', (3, 3)."""
+        """I = integral rho (r.r 1 - r r), including that of rotating sections, (3, 3)."""
         Q = self.tensor(self.c, self.c)
         return ca.trace(Q) * ca.SX.eye(3) - Q + ca.diag(ca.vertcat(*self.J))
 
@@ -113,7 +113,7 @@ class TracedBeam:
         return moved + ca.skew(w) @ self.places()
 
     def axis(self, k: int) -> ca.SX:
-        """Return the axis along which field k displaces."""
+        """Return the index of the axis along which field k displaces."""
         e = ca.SX(3, 1)
         e[next(d for d in range(3) if k in self._fields[d])] = 1.0
         return e

@@ -10,9 +10,9 @@ integrals of rho B_a B_b
 
     J^T m (J y'' + (J y')_y y' - g)
 
-is the body's share of M y'' - Q. No angular velocity stands in it, except in that of sections that
-turn (`_free_beams`). The mass matrix J^T m J is not constant any more: what bends is a product of
-coordinates.
+is the body's share of M y'' - Q. It contains no angular velocity, except for rotating sections
+(`_free_beams`). The mass matrix J^T m J is not constant any more, because the displacements of
+bending are products of coordinates.
 """
 
 from __future__ import annotations

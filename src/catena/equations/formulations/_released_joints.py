@@ -7,9 +7,9 @@ addition to its own motion:
     h = dT/de at e = 0                the momentum that belongs to them
     d/dt dT/de + dV/de = wrench       Lagrange's equation along them
 
-The terms dT/dx of a displacement x along e, and those of the turning axes, cancel: T does not
-change when a body is moved as a whole with its velocities. What a joint holds is the sum over all
-bodies beyond it, less what acts on them from outside.
+The terms dT/dx of a displacement x along e, and those of the rotating axes, cancel: T does not
+change when a body is moved as a whole together with its velocities. The wrench in a joint is the
+sum over all bodies beyond it, less the wrenches that act on them from outside.
 """
 
 from __future__ import annotations

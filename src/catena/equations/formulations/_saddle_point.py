@@ -18,7 +18,7 @@ def saddle_point(
     """Return w' and lambda of [H A^T; A 0] (w', -lambda) = (F, gamma), and the pivots of the tree,
     each relative to its diagonal entry (those of rows as they are).
 
-    order: the unknowns of the tree. The other rows of A, which close it, come last.
+    order: the unknowns of the tree. The other rows of A, which close loops, come last.
     """
     n, k = A.shape[1], len(order)
     tree = A[: k - n, :]
