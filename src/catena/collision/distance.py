@@ -1,5 +1,5 @@
-"""Signed distances of pairs of shapes, in closed form over scalars of any kind: on the tape, in
-lanes, as plain numbers.
+"""Signed distances of pairs of shapes, in closed form over scalars of any kind: symbols, lanes, or
+plain numbers.
 
     d > 0   the least distance of the two shapes          a, b   their nearest points; b - a = d n
     d < 0   minus the shortest translation that separates them
@@ -291,7 +291,7 @@ def _nearest_to_box(x: Vector, u: Vector, h: Vector) -> Vector:
 
 def _axes(candidates: list[tuple[Scalar, Vector]]) -> tuple[Scalar, Vector]:
     """Return the largest signed distance along separating axes, and its axis as a unit vector.
-    candidates: (signed square of the distance, axis).
+    candidates: pairs (signed square of the distance, axis).
     """
     most, n = candidates[0]
     for other, axis in candidates[1:]:

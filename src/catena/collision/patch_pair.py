@@ -1,4 +1,6 @@
-"""The two shapes of a contact patch: which features they may touch by, and where these are."""
+"""The two shapes of a contact patch: the features by which they may touch, and the positions of
+these.
+"""
 
 from __future__ import annotations
 
@@ -41,10 +43,10 @@ class PatchPair(Protocol):
         """
 
     def at(self, x: Any, R: Array, p: Array) -> tuple[float, Array]:
-        """Return gap and place of a feature, in the axes of B, m."""
+        """Return gap (m) and place of a feature x at X_BA = (R, p), in the axes of B."""
 
     def parting(self, R: Array, p: Array) -> list[Any]:
-        """Return features along whose normals the shapes can be separated."""
+        """Return features along whose normals the shapes can be separated at X_BA = (R, p)."""
 
 
 class PolyhedraPair(NamedTuple):

@@ -291,8 +291,9 @@ def _sine(A: Polyhedron, B: Polyhedron, c: Corner, n: Array) -> float:
 
 
 def _turns(A: Polyhedron, B: Polyhedron, seen: Facing, size: float) -> tuple[float, Array]:
-    """Return the sine of the rotation up to which the same faces face each other; and the vector
-    `yaw` of PatchFeatures, which limits rotations about the normal if edges lie on edges.
+    """Return the sine of the largest rotation up to which the same faces still face each other; and
+    the vector `yaw` of PatchFeatures, which limits rotations about the normal if edges lie on
+    edges.
     """
     (f, h), t = seen.faces, seen.plane
     a, b = (P.corners[list(P.polygons[k])] @ t.T for P, k in ((A, f), (B, h)))

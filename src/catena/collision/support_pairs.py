@@ -1,7 +1,7 @@
-"""Where two smooth or sharp features of convex shapes meet, by support functions, as expressions
-over scalars of any kind.
+"""The meeting of two smooth or sharp features of convex shapes, by support functions, as
+expressions over scalars of any kind.
 
-    h(n) = n . p + |Q' n|        a feature: a point p with half axes Q (3, 3) about it; perhaps a
+    h(n) = n . p + |Q' n|        a feature: a point p with half axes Q (3, 3) about it; optionally a
                                  line along l through it
     gap  = max over unit n of  n . (p_A - p_B) - |Q_A' n| - |Q_B' n|,
             n across the lines of both; n leads from B to A

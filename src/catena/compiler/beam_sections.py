@@ -82,7 +82,9 @@ class Sections:
         return V[:3], V[3:]
 
     def _accelerated(self, v: Any, a: Any) -> tuple[ca.SX, ca.SX, ca.SX]:
-        """Return w, w' and V' minus gravity, at the nodes' speeds and accelerations."""
+        """Return w, w' and V' minus gravity of the body's frame, at these speeds and accelerations
+        of the nodes.
+        """
         (node, R, p), x, g = self.s.seat(self.body), self.s.work(), tuple(self.s.tree.gravity)
         if node < 0:
             return ca.SX.zeros(3), ca.SX.zeros(3), _column(unrotate(R, neg(g)))
@@ -94,7 +96,7 @@ class Sections:
     def forces(self, v: Any, a: Any) -> tuple[tuple[Any, Any], ca.SX]:
         """Return the wrench of the sections on the body's node at these speeds and accelerations of
         the nodes, (torque about its origin, force) in its axes, and the forces (n,) along the
-        amplitudes that their motion needs.
+        amplitudes that this motion requires.
         """
         w, dw, dV = self._accelerated(v, a)
         de, dde = (ca.vertcat(*list(x)[self.own]) for x in (v, a))
@@ -152,7 +154,7 @@ class Sections:
         return ca.sum1(m), s, I, A, B, D
 
     def inertia(self) -> ca.SX:
-        """Return what the sections add to the mass matrix, (nv, nv)."""
+        """Return the contribution of the sections to the mass matrix, (nv, nv)."""
         m, s, I, A, B, D = self.sums
         J = self.s.jacobian(self.body, "body")
         Jw = J[:3, :]
@@ -169,8 +171,8 @@ class Sections:
         return half + half.T
 
     def coriolis(self) -> ca.SX:
-        """Return what the sections add to C, (nv, nv): the sum of m J_k^T (J_k' + w x J_k); J_k is
-        the Jacobian of a section's velocity.
+        """Return the contribution of the sections to C, (nv, nv): the sum of m J_k^T (J_k' + w x
+        J_k); J_k is the Jacobian of a section's velocity.
         """
         J = self.s.jacobian(self.body, "body")
         w = self.velocity[0]

@@ -36,7 +36,7 @@ See = Callable[[Text, list[str]], None]
 
 def gather(t: Text, name: str, rows: list[str], n: int, x: str, see: See | None) -> None:
     """Read n columns of the rows that begin at the pointers `rows`, one for each lane, into the
-    lanes at x; `see` is called with all columns.
+    lanes at x; `see` is a function that is called with all columns.
     """
 
     def put(j: Column, columns: list[str]) -> None:
@@ -149,8 +149,8 @@ def scatter(
 
 
 def rows_of_lanes(name: str, width: int) -> list[str]:
-    """Return the text of a function `void name(ptr x, ptr to, i64 apart, i64 size)`: from `size`
-    vectors of lanes at x to rows, `apart` doubles from each other.
+    """Return the text of a function `void name(ptr x, ptr to, i64 apart, i64 size)`, which copies
+    `size` vectors of lanes at x to rows that are `apart` doubles from each other.
     """
     t = Text(width)
     with t.function(f"internal void @{name}(ptr %x, ptr %to, i64 %apart, i64 %size)"):
@@ -180,8 +180,8 @@ def rows_of_lanes(name: str, width: int) -> list[str]:
 def _columns(
     t: Text, name: str, n: int, tile: Step, pair: Step, single: Step, first: int = 0
 ) -> None:
-    """Write all columns from `first` on, a multiple of W, to n: in tiles as wide as the lanes, and
-    the rest. One lane needs no shuffles.
+    """Write all columns from `first` on, a multiple of W, up to n: in tiles as wide as the lanes,
+    then the remaining ones. One lane needs no shuffles.
     """
     W = t.width
     whole = n - n % W

@@ -127,7 +127,7 @@ def _motions(tree, v, a, x):
 # --- what a node carries
 @kernel
 def _alone(tree, i, moving):
-    """Return (m, h, J, P, K, t, f) of a node by itself."""
+    """Return (m, h, J, P, K, t, f) of a node without its subtree."""
     (w, u), (dw, s) = moving[0], moving[1]
     m = tree.mass[i]
     h = get(tree.h, i)
@@ -234,8 +234,8 @@ def _walk(tree, i, k, x, moving, carried, dq, dv, M):
 
 @kernel
 def _out(tree, i, x, pair):
-    """Return a torque and force about node i's origin as those about its parent's origin, in its
-    parent's axes.
+    """Return a torque and force, given about node i's origin in its axes, about its parent's origin
+    in its parent's axes.
     """
     f = out(tree, i, x, pair[1])
     return add(out(tree, i, x, pair[0]), cross(get(x.r, i), f)), f

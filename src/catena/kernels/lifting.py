@@ -9,8 +9,8 @@ among q,
     tau = W^T tau^,     M = W^T M^ W,     C = W^T (C^ W + M^ dW),     J = J^ W
 
 A follower by a function z = f(q) of one coordinate (`model.coordinate_functions`) has F = f'(q) and
-dW v = f''(q) v v instead. Everything that a kernel computes for the nodes is brought back to the
-mechanism's own speeds here, so that kernels need not know of it. Scalars are numbers or symbols.
+dW v = f''(q) v v instead. Results of a kernel for the nodes are converted to the mechanism's own
+speeds here, so that kernels do not depend on followers. Scalars are numbers or symbols.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Lift:
         ]
 
     def rates(self, v: Any) -> list[Coefficients]:
-        """Return the rows of dW below its zeros: B v, or f''(q) v."""
+        """Return the rows of dW that are not zero: B v, or f''(q) v."""
         found: list[Coefficients] = []
         for f in self._followers:
             row: Coefficients = {}
@@ -112,7 +112,9 @@ class Lift:
 def _by_shapes(
     f: Follower, value: Callable[[Any], Any], q: Any
 ) -> tuple[_Follower, Coefficients, Any]:
-    """Return a follower of amplitudes: its coefficients, its row of F, and its coordinate."""
+    """Return the data of a follower of amplitudes: its coefficients, its row of F, and its
+    coordinate.
+    """
     found = _Follower(f.qi, f.vi, *_coefficients(f.shift, value))
     row: Coefficients = {f.vi + i: a for i, a in found.a}
     for i, j, b in found.B:
@@ -128,7 +130,7 @@ def _by_shapes(
 
 
 def _by_function(f: Follower, q: Any) -> tuple[_Follower, Coefficients, Any]:
-    """Return a follower by a function: f'' in place of B, f' as its row of F, and its
+    """Return the data of a follower by a function: f'' in place of B, f' as its row of F, and its
     coordinate.
     """
     y, dy, ddy = f.shift(q[f.qi], select)  # type: ignore[operator]  # a CoordinateFunction
