@@ -139,7 +139,9 @@ def fit(
 
 
 def report(screen: Any, name: str, found: Fit) -> None:
-    """Print what was done, the estimates, how well they fit, and what the data do not determine."""
+    """Print what was done, the estimates, how well they fit, and which parameters the data do not
+    determine.
+    """
     screen.print(
         f"{name}: {len(found.estimates)} estimates from {found.rows} rows",
         style="bold",

@@ -294,7 +294,7 @@ def report(screen: Any, found: Any) -> int:
 
 
 def draw_pictures(found: Any, folder: Path) -> list[Path]:
-    """Draw every picture that suits the table."""
+    """Draw every picture that is possible for the table."""
     from ..studies import PLOTS, save
 
     return [

@@ -1,5 +1,5 @@
-"""Pictures of robustness: the Nyquist plot with its disk, the region of attraction, and what the
-parameters of failed runs were.
+"""Pictures of robustness: the Nyquist plot with its disk, the region of attraction, and the
+parameters of failed runs.
 """
 
 from __future__ import annotations

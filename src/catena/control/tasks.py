@@ -1,4 +1,4 @@
-"""Tasks: what differential inverse kinematics and whole-body control ask of a mechanism.
+"""Tasks: the targets of differential inverse kinematics and whole-body control.
 
 A task has an error e (m,) that is to vanish, and the rows J (m, nv) of its rate: e' = -J v while
 its target is constant. weight (m,): the cost of a unit of its residual, squared.
@@ -33,7 +33,7 @@ class TaskRows(NamedTuple):
 
 
 class Task(Protocol):
-    """What a task must provide."""
+    """The interface of a task."""
 
     @property
     def name(self) -> str:
@@ -83,7 +83,7 @@ class FrameTask:
         return self.frame
 
     def target_size(self, machine: Machine) -> int:
-        """Twelve: the rotation matrix, row by row, then the position."""
+        """Return twelve: the rotation matrix, row by row, then the position."""
         return 12
 
     def pack(self, machine: Machine, target: Any) -> Array:
@@ -174,7 +174,7 @@ class ComTask:
     name: str = "com"
 
     def target_size(self, machine: Machine) -> int:
-        """Three."""
+        """Return three, for the coordinates of a point."""
         return 3
 
     def pack(self, machine: Machine, target: Any) -> Array:
@@ -233,6 +233,6 @@ def joint_values(machine: Machine, what: str, given: Any, default: float) -> Arr
 
 
 def split_targets(machine: Machine, tasks: tuple[Task, ...], packed: ca.SX) -> list[ca.SX]:
-    """Return the part of each task of the symbols of all targets."""
+    """Return, for each task, its part of the symbols of all targets."""
     ends = np.cumsum([0, *(task.target_size(machine) for task in tasks)]).tolist()
     return [packed[a:b] for a, b in pairwise(ends)]

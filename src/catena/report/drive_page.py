@@ -1,5 +1,5 @@
-"""The page of a drive fit: prediction against measurement, residual spectra, parameters, and what
-the data could not determine.
+"""The page of a drive fit: prediction against measurement, residual spectra, parameters, and the
+parameters that the data do not determine.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ def span(first: int, count: int) -> str:
 
 
 def series(values: Sequence[Any], join: str = ", ") -> str:
-    """Return numbers joined by `join`; one where all are the same, "" where there is none."""
+    """Return numbers joined by `join`; only one where all are equal, "" where there is none."""
     shown = [number(x) for x in values]
     return (
         shown[0]

@@ -22,8 +22,8 @@ NOTHING = 1e-12  # rounding of an entry that vanishes, where the others are of s
 
 
 def newton_euler(board: Board) -> list[Step]:
-    """Return the steps of newton_euler: Newton's and Euler's laws for every body, then the joints'
-    freedoms.
+    """Return the steps of newton_euler: Newton's and Euler's equations for every body, then the
+    components along the degrees of freedom of the joints.
     """
     free = FreeBodies(board)
     b = free.bodies
@@ -41,7 +41,7 @@ def newton_euler(board: Board) -> list[Step]:
 
 
 def laws(board: Board, free: FreeBodies) -> list[Step]:
-    """Return the steps of Newton's law and Euler's law of every body."""
+    """Return the steps with Newton's and Euler's equations of every body."""
     newton, euler = [], []
     forces = [k - 3 for k in free.shown if k >= 3]
     torques = [k for k in free.shown if k < 3]
@@ -80,8 +80,8 @@ def laws(board: Board, free: FreeBodies) -> list[Step]:
 
 
 def freedoms(board: Board, free: FreeBodies) -> Step:
-    """Return the step of the joints' freedoms: along its freedom a joint carries nothing but its
-    motor's force.
+    """Return the step about the degrees of freedom of the joints: along a degree of freedom the
+    joint transmits only its motor's force.
     """
     rows = board.rows(free.along_freedoms(), free.motors(), free.sizes[0] + free.sizes[1])
     return Step(
@@ -95,13 +95,15 @@ def freedoms(board: Board, free: FreeBodies) -> Step:
 
 
 def _more_than_motors(board: Board) -> bool:
-    """Whether loads or rotors act along the freedoms of joints."""
+    """Return whether loads or rotors act along the degrees of freedom of joints."""
     rotors = not vector(board.s.tree.armature).is_zero()
     return rotors or bool(board.mechanism.loads and not board.s.applied.forces.is_zero())
 
 
 def eliminated(board: Board, free: FreeBodies) -> Step:
-    """Return the step with the equations of motion without the joints' forces."""
+    """Return the step with the equations of motion after the joints' forces have been
+    eliminated.
+    """
     rows = rate_rows(board) + board.rows(
         -inertia_forces(board, free.bodies), active(board, free.bodies) + board.A.T @ board.lam
     )
@@ -185,8 +187,8 @@ def recursive(board: Board) -> list[Step]:
 
 # --- penalty
 def penalty(board: Board) -> list[Step]:
-    """Return the steps of penalty: the joints yield a little, and springs of stiffness beta carry
-    their forces.
+    """Return the steps of penalty: springs of stiffness beta, which stretch a little, carry the
+    forces of the joints.
     """
     free = FreeBodies(board)
     m, stretch = board.mechanism, []
@@ -246,5 +248,5 @@ def penalty(board: Board) -> list[Step]:
 
 
 def _said(lines: Iterable[Line]) -> tuple[Line, ...]:
-    """Return the lines without rows that read 0 = 0."""
+    """Return the lines without equations that read 0 = 0."""
     return tuple(line for line in lines if line.left or any(line.right))

@@ -50,7 +50,7 @@ class Quantity(NamedTuple):
 
 
 def latex_text(text: str, names: Names) -> str:
-    """Return a formula in LaTeX in the notation of the parser of model files."""
+    """Return a formula given in LaTeX in the notation of model files."""
     return _Latex(text, names).all()
 
 
@@ -170,7 +170,7 @@ class _Latex:
         raise refused(f"there is no quantity {shown!r} here; {listed(self.names, 'latex')}")
 
     def mark(self) -> Quantity:
-        """Return the next quantity by its identification."""
+        """Return the identification of the next quantity."""
         token, dots, index = self.take(), 0, ""
         if token in DOTS:
             braced = self.peek() == "{"
