@@ -219,9 +219,8 @@ def _before(mechanism: Mechanism | Machine, columns: Columns, own: tuple[str, ..
 def _system(
     machine: Machine, motion: MeasuredMotion, columns: Columns
 ) -> tuple[Array, Array, NDArray[np.int64]]:
-    """Return W (rows, n), y (rows,) and the index of the joint of each row.
-
-    y is the measured force minus that of the mechanism with its present values.
+    """Return W (rows, n), y (rows,) and the index of the joint of each row. y is the measured force
+    minus the force of the mechanism with its present values.
     """
     lost = machine.losses(motion.v)
     t = motion.t if machine.spec.timed else 0.0
@@ -273,8 +272,8 @@ def _solve(W: Array, y: Array, weights: Array, found: Reduction) -> tuple[Array,
 
 
 def _structure(machine: Machine, unknown: Any, count: int) -> Reduction:
-    """Return the reduction of the same unknowns over random motions: what is identifiable at
-    all.
+    """Return the reduction of the same unknowns over random motions, which shows what is
+    identifiable at all.
     """
     q, v, a = random_states(machine, 3 * -(-count // machine.nv) + 10)
     motion = MeasuredMotion(np.zeros(len(q)), q, v, a, np.zeros_like(v))
@@ -284,8 +283,8 @@ def _structure(machine: Machine, unknown: Any, count: int) -> Reduction:
 
 
 def _not_excited(structure: Reduction, found: Reduction, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the combinations that other motions determine and the data do not, or only as parts
-    of others.
+    """Return the combinations of parameters that other motions would determine but the data do not,
+    or only within larger combinations.
     """
     if found.rank == structure.rank:
         return ()
@@ -297,7 +296,7 @@ def _not_excited(structure: Reduction, found: Reduction, names: tuple[str, ...])
 
 
 def _check_consistent(consistent: bool, columns: Columns) -> bool:
-    """Return `consistent`; raise StudyError where it is asked for without inertial unknowns."""
+    """Return `consistent`; raise StudyError where it is set without inertial unknowns."""
     if consistent and not any(n.startswith("m of ") for n in columns.names):
         raise StudyError(
             "consistent inertias are asked for, and 'inertial' is not among the unknowns; add it"

@@ -1,4 +1,4 @@
-"""Planar elements: a planar mechanism as links and elementary joints of one freedom, in
+"""Planar elements: a planar mechanism as links and elementary joints with one degree of freedom, in
 coordinates of its plane.
 
 A planar pose is a tuple (c, s, x, y): the cosine and sine of the angle, and the position (m). Its
@@ -219,7 +219,7 @@ class _Reader:
             )
 
     def _acts(self, f: Any, R_WJ: Any) -> bool:
-        """Whether a freedom of a loop joint moves the child in the plane."""
+        """Return whether a degree of freedom of a loop joint moves the child in the plane."""
         if f.motion == Motion.BALL:
             return True
         along = abs(float(self._numeric(ca.dot(self.basis[2], R_WJ @ np.array(f.axis)))))

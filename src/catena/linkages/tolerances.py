@@ -1,4 +1,4 @@
-"""Tolerances: how far positions of a linkage vary where its dimensions do.
+"""Tolerances: the variation of positions of a linkage due to variations of its dimensions.
 
     worst case    the largest and smallest value over all corners of the box of dimensions, and the
                   linear bound, sum_k |dy/dp_k| t_k

@@ -1,4 +1,4 @@
-"""Copies: one tape that a nonlinear program contains many times, with its exact Jacobian and
+"""Copies: one function that a nonlinear program contains many times, with its exact Jacobian and
 Hessian, compiled.
 
     rows g(y, s) (nr,) and a cost c(y, s) of unknowns y (ny,) and given numbers s (ns,) of a copy
@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 
 
 class Copies:
-    """A tape and its copies.
+    """A function and the data of its copies.
 
     y, s: its symbols. rows, cost: its expressions. given: (N, ns), the numbers s of each copy.
     """
@@ -38,12 +38,12 @@ class Copies:
 
     @cached_property
     def tape(self) -> ca.Function:
-        """The tape (y, s) -> rows (nr,), cost."""
+        """The function (y, s) -> rows (nr,), cost."""
         return ca.Function("copy", [self.y, self.s], ca.cse([self.rows, self.cost]))
 
     @cached_property
     def value(self) -> LaneKernel:
-        """The compiled tape (y, s) -> rows (nr,), cost."""
+        """The compiled function (y, s) -> rows (nr,), cost."""
         return compile_lanes(self.tape)
 
     @cached_property
@@ -58,7 +58,7 @@ class Copies:
 
     @cached_property
     def slope(self) -> LaneKernel:
-        """The compiled tape (y, s) -> entries of d rows / dy by columns, d cost / dy."""
+        """The compiled function (y, s) -> entries of d rows / dy by columns, d cost / dy."""
         outputs = [_entries(self._jacobian), ca.densify(ca.gradient(self.cost, self.y))]
         return compile_lanes(
             ca.Function("slope", [self.y, self.s], ca.cse([ca.densify(x) for x in outputs]))
@@ -79,7 +79,9 @@ class Copies:
 
     @cached_property
     def curvature(self) -> LaneKernel:
-        """The compiled tape (y, s, lam, sigma) -> entries of that Hessian by columns."""
+        """The compiled function (y, s, lam, sigma) -> entries of the upper half of the Hessian, by
+        columns.
+        """
         lam, sigma, H = self._curvature
         return compile_lanes(
             ca.Function(

@@ -1,9 +1,10 @@
-"""The layout of the unknowns of a motion: neighbouring intervals share a state, all of them w.
+"""The layout of the unknowns of a motion: neighbouring intervals share a state, and all intervals
+share w.
 
     z = (x_0, u_0, x_1, u_1, ..., x_N, w)
 
-x (nx,): a state. u (nu,): what is constant in an interval. w (nw,): the duration and unknown
-parameters.
+x (nx,): a state. u (nu,): the unknowns that are constant in an interval. w (nw,): the duration and
+unknown parameters.
 """
 
 from __future__ import annotations
@@ -43,11 +44,11 @@ class Layout:
         )
 
     def pack(self, x: Array, u: Array, w: Array) -> Array:
-        """Return z of states (N + 1, nx), forces (N, nu) and w (nw,)."""
+        """Return z from states (N + 1, nx), forces (N, nu) and w (nw,)."""
         return np.concatenate([np.hstack([x[:-1], u]).ravel(), x[-1], w])
 
     def unpack(self, z: Array) -> tuple[Array, Array, Array]:
-        """Return states (N + 1, nx), forces (N, nu) and w (nw,) of z."""
+        """Return states (N + 1, nx), forces (N, nu) and w (nw,) from z."""
         own = self.N * (self.nx + self.nu)
         rows = z[:own].reshape(self.N, -1)
         return (

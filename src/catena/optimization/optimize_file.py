@@ -362,14 +362,14 @@ def _ends(t: Table, key: str, value: Any, unit: str | None) -> tuple[float, floa
 
 
 def _dimension(m: Mechanism, name: str) -> str:
-    """Return the dimension of a state or force; "any" where there is none of that name."""
+    """Return the dimension of a state or force; "any" for an unknown name."""
     letter, _, rest = name.partition(".")
     known = state_entries(m, letter) if letter in ("q", "v", "tau") else []
     return next((e.dimension for e in known if e.name == rest), "any")
 
 
 def _state(t: Table, m: Mechanism) -> dict[str, Any]:
-    """Return q and v of a start or an end."""
+    """Return q and v of a state at the start or the end."""
     t.only(END.names)
     found: dict[str, Any] = {}
     for letter in "qv":

@@ -1,7 +1,7 @@
-"""The nonlinear program that copies of one tape form, with values, sparse Jacobian and Hessian of
-all copies in one call.
+"""The nonlinear program that consists of copies of one function, with values, sparse Jacobian and
+Hessian of all copies in one call.
 
-least  sum of c(y_k, s_k)     with  y_k = z[places_k],     low <= g(y_k, s_k) <= high
+least sum of c(y_k, s_k) with y_k = z[places_k], low <= g(y_k, s_k) <= high
 """
 
 from __future__ import annotations
@@ -46,9 +46,8 @@ class Program:
 
     # --- values
     def _once(self, name: str, z: Array, make: Callable[[Array], Any]) -> Any:
-        """Return the value of this name at z, from the cache where it was computed there last.
-
-        Solvers ask for parts of one evaluation by several calls.
+        """Return the value of this name at z, cached if it was last computed there, because solvers
+        request parts of one evaluation by several calls.
         """
         key = z.tobytes()
         if name not in self._cache or self._cache[name][0] != key:
@@ -103,8 +102,8 @@ class Program:
 
 
 def _scattered(rows: int, columns: int, r: Places, c: Places) -> tuple[ca.Sparsity, Places]:
-    """Return the sparsity with entries at places (r, c), which may repeat, and the index of each
-    entry.
+    """Return the sparsity pattern with entries at (r, c), which may repeat, and the index of each
+    entry in it.
     """
     found, at = np.unique(c.astype(np.int64) * rows + r, return_inverse=True)
     starts = np.searchsorted(found // max(1, rows), np.arange(columns + 1))

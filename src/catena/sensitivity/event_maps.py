@@ -36,7 +36,8 @@ Array = NDArray[np.float64]
 
 
 class Jump:
-    """The jump of the state at a transition, as expressions of `tapes.inputs`.
+    """The jump of the state at a transition, as expressions of the inputs of the system's
+    functions.
 
     x (size,): the state before it. p: the parameters of the run.
     """
@@ -103,14 +104,14 @@ class Jump:
             raise StudyError(f"at t = {transition.t:.9g} s {transition.description}: {why}")
 
     def value(self, y: ca.SX) -> Array:
-        """Return the value of an expression in the run."""
+        """Return the numerical value of an expression in the run."""
         return np.array(ca.Function("value", self.tapes.inputs, [ca.densify(y)])(*self.given))
 
     # --- impulses, stops, loops
     @cached_property
     def _stop_state(self) -> tuple[ca.SX, dict[int, ca.SX]]:
-        """The coordinates, on the stop where one is reached, and {speed: its value after the
-        transition}.
+        """The coordinates, with one that reaches a stop set to the stop, and {speed: its value
+        after the transition}.
         """
         s, guard = self.system, self.transition.guard
         if guard is None or guard.meaning not in (Meaning.REACHES_STOP, Meaning.COMES_TO_REST):
@@ -338,7 +339,9 @@ class Jump:
 
     # --- what holds afterwards
     def _onto_active_rows(self, v: ca.SX) -> ca.SX:
-        """Return v3, the speeds projected onto contacts that stay closed and joints that stick."""
+        """Return v3, the speeds projected onto the rows of contacts that stay closed and of joints
+        that stick.
+        """
         h = self.system.holding
         rows = []
         speeds = []

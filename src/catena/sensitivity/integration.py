@@ -158,7 +158,8 @@ def step_times(
 def _followed(
     plan: RunPlan, tapes: Linearised, segment: Segment, x: Array, p: Array
 ) -> tuple[Array, Array, tuple[int, int]]:
-    """Return the state that determines the steps, its inputs, and the addresses of its tapes.
+    """Return the state that determines the steps, its inputs, and the addresses of its compiled
+    functions.
 
     It is the state of the run; where a contact slips, a variation is added, because variations
     across the direction of slip become stiff as the slip ends.

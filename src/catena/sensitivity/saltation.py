@@ -113,7 +113,7 @@ def _time(
 
 
 def _slopes(tapes: Linearised, value: ca.SX) -> ca.Function:
-    """Return the tape (t, x, u, p) -> g_x, g_p, g' along the motion, and x'."""
+    """Return the function (t, x, u, p) -> g_x, g_p, g' along the motion, and x'."""
     t, X, _, P = here = tapes.inputs
     f = tapes.flow(*here)
     rise = ca.jtimes(value, X, f) + ca.jacobian(value, t)

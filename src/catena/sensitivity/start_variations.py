@@ -1,8 +1,8 @@
 """Variations of a start that satisfy the constraints there: loops, speed rows, closed contacts,
 joints that stick.
 
-    A_f dq_f = -(A_k dq_k + e_p dp)                  least change of the coordinates f that are not
-                                                     given by name
+    A_f dq_f = -(A_k dq_k + e_p dp)                  least change of the coordinates f not given by
+                                                     name
     A_f dv_f = -(A_k dv_k + r_q dq + r_p dp)         least change in kinetic energy
 
 e: the residuals of loops, r = A v + ...: the rates of all rows; k: what is given by name, or
@@ -123,8 +123,8 @@ def _solved(
     by: Metric,
     M: Array,
 ) -> Array:
-    """Return d (nv, n) with A d = wanted, equal to `given` in kept entries and nearest to it in
-    others.
+    """Return d (nv, n) with A d = wanted, equal to `given` in the kept entries and nearest to it in
+    the others.
 
     Distances are measured in the metric M. Raises StudyError where no such d exists.
     """

@@ -1,5 +1,5 @@
-"""Study: a mechanism, what varies, and what is measured. `run` computes its table, which has the
-same bits wherever it runs.
+"""Study: a mechanism, the values that vary, and the measures. `run` computes its table, which is
+the same to the bit on every machine and with any number of threads or processes.
 """
 
 from __future__ import annotations
@@ -348,7 +348,7 @@ class Study(Specification):
         return engines.on_dask(on, self, spans, tell)
 
     def _arrays(self, block: Block) -> dict[str, Any]:
-        """Return {name: values} of the variables and measures of a block."""
+        """Return {name: values} for the variables and measures of a block of runs."""
         return {
             **{name: block.variables[:, k] for k, name in enumerate(self.design.names)},
             **block.measures,

@@ -6,8 +6,8 @@ measures and failures out.
 
 Runs with fixed steps and without events go through one driver for the whole block; adaptive runs go
 in lanes, each with its own steps and events; runs with sampling or switching go group by group
-through `simulation.runner`. No run depends on its neighbours, so that it has the same bits wherever
-it runs. Where one run of a group fails, each run of the group is run again by itself.
+through `simulation.runner`. No run depends on its neighbours, so that its results are the same to
+the bit in any group. Where one run of a group fails, each run of the group is run again by itself.
 """
 
 from __future__ import annotations
@@ -295,9 +295,8 @@ class Experiment:
         u: Array,
         failure: list[str] | None = None,
     ) -> list[Rows] | None:
-        """Return the rows of one group of lanes.
-
-        Where a run fails, the reason goes into `failure`; without `failure` None is returned.
+        """Return the rows of one group of lanes. If a run fails, the reason is stored in `failure`;
+        if `failure` is None, None is returned.
         """
         runs = source[lanes]
         forces = self.plan.forces
@@ -380,10 +379,9 @@ def _join_equal_times(parts: Iterator[Rows]) -> Iterator[Rows]:
 def _note_refusals(
     check: Callable[[Array], object], rows: Array, failure: list[str], first: int = 0
 ) -> None:
-    """Note for each row that a check refuses the message of the check.
-
-    The check takes many rows at once, so the refused ones are found by bisection. first: the index
-    of the first row in `failure`.
+    """Store, for each row that a check refuses, the message of the check. The check takes many rows
+    at once, so that the refused ones are found by bisection. first: the index of the first row in
+    `failure`.
     """
     try:
         check(rows)

@@ -127,7 +127,7 @@ def _distributions(study: Study) -> dict[str, Distribution | Scipy]:
 
 
 def _check_complete(table: xr.Dataset) -> None:
-    """Raise StudyError where a run of the table failed."""
+    """Raise StudyError if a run of the table failed, because indices need all of them."""
     said = [str(x) for x in table["failure"].values if x]
     if said:
         raise StudyError(

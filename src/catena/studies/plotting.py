@@ -103,7 +103,7 @@ def measures(table: Any, over_time: bool = False) -> list[str]:
 
 
 def telling(table: Any) -> list[str]:
-    """Return the measures with one number per run that are not the same in all runs."""
+    """Return the measures with one number per run that differ between runs."""
     return [
         n
         for n in measures(table)

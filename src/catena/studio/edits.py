@@ -1,4 +1,6 @@
-"""Edits: what a page may change in a model; each kind of message has a method `_on_KIND`."""
+"""Edits: the changes that a page may make to a model. Each kind of message has a method
+`_on_KIND`.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,7 @@ _NUMBER = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(.*)")
 
 
 class Edits:
-    """The changes of a document; the studio inherits them."""
+    """The methods that change a document; the class of the studio inherits them."""
 
     document: Document
     folders: Sequence[Path]
@@ -66,7 +68,7 @@ class Edits:
         self.document.set(_path(message), value, str(message.get("key", "")))
 
     def _on_remove(self, client: Client, message: dict[str, Any]) -> None:
-        """Remove what is at a path."""
+        """Remove the value at a path."""
         self.document.remove(_path(message))
 
     def _on_rename(self, client: Client, message: dict[str, Any]) -> None:
@@ -113,7 +115,7 @@ class Edits:
         self.document.redo()
 
     def _on_reload(self, client: Client, message: dict[str, Any]) -> None:
-        """Take the file as it is on disk."""
+        """Replace the model by the file on disk."""
         self.document.reload()
 
     def _on_save(self, client: Client, message: dict[str, Any]) -> None:
@@ -156,7 +158,7 @@ class Edits:
     def _anchor(
         self, given: dict[str, Any] | None, plane: linkage.Plane
     ) -> tuple[linkage.Anchor, float]:
-        """Return where a chain begins or ends, and the angle (rad) of that body in the plane."""
+        """Return the start or end of a chain, and the angle (rad) of that body in the plane."""
         body = str((given or {}).get("body", "ground"))
         m = self.reading.mechanism
         if body == "ground" or m is None:
@@ -168,9 +170,7 @@ class Edits:
 
     def _named(self, m: Any, body: str, point: Array) -> list[Any] | None:
         """Return the place of a frame or joint at this point of the body, as the file writes it;
-        None if none.
-
-        A pin written so follows the same lengths.
+        None if there is none. A pin that is placed in this way follows the same lengths.
         """
         data = self.document.data()
         for row in data.get("frame", []):

@@ -50,7 +50,7 @@ class Client:
 
 
 class Session(Protocol):
-    """What answers the requests of a page."""
+    """The interface of an object that answers the requests of a page."""
 
     def page(self) -> str:
         """Return the HTML of the page."""
@@ -113,7 +113,7 @@ class Server:
 
     # --- HTTP
     def _request(self, connection: Any, request: Any) -> Any:
-        """Answer an HTTP request: the page, or a refusal; None lets a live connection open."""
+        """Answer an HTTP request with the page or a refusal; None lets a live connection open."""
         path = unquote(urlsplit(request.path).path)
         if not secrets.compare_digest(
             path.split("/")[1] if path.startswith("/") else "", self.token
@@ -134,10 +134,8 @@ class Server:
         return self._answer(HTTPStatus.OK, self.session.page(), "text/html; charset=utf-8")
 
     def _origins(self, request: Any) -> set[str]:
-        """Return the origins from which our page may connect.
-
-        They are those of the address we listen on; with a host of the user's choice also the name
-        by which it was reached.
+        """Return the origins from which catena's page may connect: those of the address that the
+        server listens on; with a host chosen by the user, also the name by which it was reached.
         """
         names = (
             LOCAL_HOSTS
@@ -188,7 +186,7 @@ class Server:
             self._left(client)
 
     def _hear(self, client: Client, text: Any) -> None:
-        """Handle one message; an error is sent back as a fault."""
+        """Handle one message; an error is sent back to the page."""
         try:
             message = json.loads(text)
             if not isinstance(message, dict):
@@ -198,7 +196,7 @@ class Server:
             client.send("fault", text=str(why) or type(why).__name__)
 
     def _left(self, client: Client) -> None:
-        """Remove a client; where it was the editor, the next client becomes the editor."""
+        """Remove a client; if it was the editor, the next client becomes the editor."""
         with self._lock:
             self.clients.remove(client)
             heir = next(iter(self.clients), None) if client.editor else None
@@ -225,7 +223,7 @@ def announce(server: Server, browse: bool) -> None:
 
 
 class Seats(Protocol):
-    """What remembers the address of a page from one session to the next."""
+    """The interface of an object that stores the address of a page from one session to the next."""
 
     def seat(self) -> tuple[int, str] | None:
         """Return the port and the token of the last session."""

@@ -179,7 +179,7 @@ def _in_y(M: Array) -> tuple[Array, Array, Array]:
 
 
 def _polished(z: Array, A: Array, B: Array) -> Array | None:
-    """Return the root after Newton steps on the unit sphere; None where they do not converge."""
+    """Return a root after Newton steps on the unit sphere; None where they do not converge."""
     z = z / np.linalg.norm(z)
     for _ in range(8):
         f = np.array([z @ A @ z, z @ B @ z, z @ z - 1.0])
@@ -192,8 +192,8 @@ def _polished(z: Array, A: Array, B: Array) -> Array | None:
 
 
 def _dyad(c: Array, d: NDArray[np.complex128], t: Array) -> Dyad | None:
-    """Return the dyad of eight coefficients; None for a line, which no pin-jointed link draws, and
-    for the points that meet the conditions without being a circle.
+    """Return the dyad of eight coefficients; None for a straight line, which no link with pins
+    draws, and for solutions that satisfy the conditions without being a circle.
     """
     if abs(c[0]) < LINE_CURVATURE * np.abs(c).max():
         return None

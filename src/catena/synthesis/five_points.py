@@ -68,8 +68,8 @@ def _slope(u: Complex, p: Complex, rate: Complex) -> Complex:
 
 
 def track(u: Complex, start: Complex, end: Complex) -> tuple[Complex, NDArray[np.bool_]]:
-    """Follow solutions u (n, 8) from data `start` (12,) to `end` (12,), on a straight line. Return
-    them and which of them arrived.
+    """Follow solutions u (n, 8) while the data move on a straight line from `start` (12,) to `end`
+    (12,). Return the solutions, and for each whether it was followed to the end.
     """
     u = u.copy()
     s, h = np.zeros(len(u)), np.full(len(u), 0.02)

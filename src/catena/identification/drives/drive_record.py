@@ -46,7 +46,7 @@ class LogError:
 
     @property
     def at_rest(self) -> bool:
-        """Whether no joint moves in the log: what friction holds then cannot be predicted."""
+        """Whether no joint moves in the log; static friction cannot be predicted then."""
         return bool(np.abs(self.motion.v).max() < 1e-2)
 
 
@@ -117,7 +117,7 @@ class DriveFit:
         return pd.DataFrame(rows, columns=names).set_index("name")
 
     def sentences(self) -> list[str]:
-        """Return what the data could not determine, in sentences."""
+        """Return sentences about what the data do not determine."""
         found = []
         if self.free_gains:
             found.append(

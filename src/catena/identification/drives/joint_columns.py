@@ -22,7 +22,7 @@ STILL_DEVIATIONS = 30.0  # of a whole log: a joint with a smaller range of posit
 
 @dataclass(frozen=True)
 class Term:
-    """A friction law with its shape, as it stands in a model."""
+    """A friction law of a model, with its shape."""
 
     law: str
     shape: Shape = ()
@@ -36,7 +36,9 @@ class Term:
 
 @dataclass(frozen=True)
 class Drives:
-    """A log with what its columns are made of: regressor (T, n, b) of the base parameters."""
+    """A log with the data from which its columns are computed: regressor (T, n, b) of the base
+    parameters.
+    """
 
     motion: Motion
     regressor: Array
@@ -51,7 +53,9 @@ class Drives:
         return Drives(self.motion, self.regressor, joints)
 
     def blocks(self, count: int) -> list[Drives]:
-        """Return the same log in so many parts: each has the rows of one part as valid ones."""
+        """Return the log divided into this many blocks, each as a log in which only the rows of the
+        block are valid.
+        """
         part = np.arange(len(self.motion.t)) * count // len(self.motion.t)
         return [
             Drives(

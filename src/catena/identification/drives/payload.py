@@ -65,7 +65,7 @@ def payload(
     mass: float | None = None,
     columns: str | Mapping[str, Any] | None = None,
 ) -> Payload:
-    """Return the load of a log, and with its known mass the absolute gains of the drives.
+    """Return the load carried in a log, and with its known mass the absolute gains of the drives.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ MIN_DELAY_STEPS = 4
 
 
 def constant(x: LogCase) -> list[str]:
-    """Efforts that do not change."""
+    """Return sentences about efforts that do not change."""
     return [
         f"the effort of {x.names[k]} is {x.effort[0, k]:.4g} in all rows; its sensor or column is"
         " dead"
@@ -26,7 +26,7 @@ def constant(x: LogCase) -> list[str]:
 
 
 def clipped(x: LogCase) -> list[str]:
-    """Efforts at a limit of the drive or of the sensor."""
+    """Return sentences about efforts that stay at a limit of the drive or of the sensor."""
     found = []
     for k, name in enumerate(x.names):
         e = x.effort[:, k]
@@ -43,7 +43,7 @@ def clipped(x: LogCase) -> list[str]:
 
 
 def frozen(x: LogCase) -> list[str]:
-    """Efforts that stand exactly still for a while."""
+    """Return sentences about efforts that do not change at all for a while."""
     found = []
     rows = max(10, int(0.5 / np.median(np.diff(x.t))))
     for k, name in enumerate(x.names):
@@ -63,7 +63,7 @@ def frozen(x: LogCase) -> list[str]:
 
 
 def spikes(x: LogCase) -> list[str]:
-    """Single values far from their neighbours."""
+    """Return sentences about single values far from their neighbours."""
     from scipy.ndimage import median_filter
 
     found = []
@@ -80,7 +80,9 @@ def spikes(x: LogCase) -> list[str]:
 
 
 def _moving(x: LogCase) -> list[int]:
-    """Return the joints that move and whose efforts change; none where there are few rows."""
+    """Return the joints that move and whose efforts change; an empty list where there are few
+    rows.
+    """
     if len(x.t) < MIN_ROWS:
         return []
     return [
@@ -91,7 +93,9 @@ def _moving(x: LogCase) -> list[int]:
 
 
 def sign(x: LogCase) -> list[str]:
-    """Efforts with the opposite sign: friction would drive the joint."""
+    """Return sentences about efforts with the opposite sign, for which friction would drive the
+    joint.
+    """
     found = []
     for k in _moving(x):
         power, deviation = x.explanations[k].friction_power(x.effort[:, k])
@@ -105,7 +109,7 @@ def sign(x: LogCase) -> list[str]:
 
 
 def order(x: LogCase) -> list[str]:
-    """Efforts in another order than positions."""
+    """Return sentences about efforts in another order of joints than the positions."""
     moving = _moving(x)
     found = []
     if len(moving) < 2 or at_rest(x):
@@ -125,7 +129,7 @@ def order(x: LogCase) -> list[str]:
 
 
 def unexplained(x: LogCase) -> list[str]:
-    """Efforts that do not follow from the motion at all."""
+    """Return sentences about efforts that the motion does not explain at all."""
     if order(x):
         return []
     found = []
@@ -140,7 +144,7 @@ def unexplained(x: LogCase) -> list[str]:
 
 
 def delay(x: LogCase) -> list[str]:
-    """A delay between efforts and motion."""
+    """Return sentences about a delay between efforts and motion."""
     if order(x) or unexplained(x):
         return []
     step = float(np.median(np.diff(x.t)))
@@ -158,7 +162,7 @@ def delay(x: LogCase) -> list[str]:
 
 
 def scale(x: LogCase) -> list[str]:
-    """Forces of another unit than the model file's."""
+    """Return sentences about forces in another unit than that of the model file."""
     if x.table.effort.attrs.get("units") in ("A", "unknown") or at_rest(x):
         return []
     tau = x.machine.inverse_dynamics(x.q, x.speed, np.gradient(x.speed, x.t, axis=0))
