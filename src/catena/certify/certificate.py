@@ -119,7 +119,9 @@ class Certificate:
 
     @property
     def failed(self) -> tuple[str, ...]:
-        """The names of the formulations that differ, or the name of what else failed."""
+        """The names of the formulations that differ, and of other tests that failed, such as that
+        of the mass matrix.
+        """
         found = [f.formulation for f in self.findings if not f.passed]
         applied = sum(f.acceleration is not None for f in self.findings)
         return tuple(

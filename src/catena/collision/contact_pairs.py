@@ -85,7 +85,7 @@ def _whole(shape: Shape) -> Iterator[tuple[str, Shape]]:
 
 @dataclass(frozen=True)
 class ContactPair:
-    """Everything that is particular to two kinds of shapes.
+    """The properties of a pair of two kinds of shapes.
 
     kinds: both kinds. distance: the signed distance of two solids of these kinds, in this order, in
     closed form; None: clearances use the convex solver. meeting: gap and normal of a sphere on a

@@ -309,8 +309,9 @@ def _face_axis(x: Scalar, half: Scalar, axis: Vector) -> tuple[Scalar, Vector]:
 
 
 def _edge_axis(L: Vector, along: Scalar, half: Scalar, inverse: Scalar) -> tuple[Scalar, Vector]:
-    """Return the same as `_face_axis` along L, which is not a unit vector; inverse: one over its
-    square, at least 1 / ROUNDING if L is zero, and then the axis is never selected.
+    """Return the signed square of the distance and the axis, as `_face_axis` does, for the
+    direction L, which is not a unit vector; inverse: one over its square, at most 1 / ROUNDING, so
+    that the axis is never selected if L is zero.
     """
     d = abs(along) - half
     return select(inverse >= 1.0 / ROUNDING, -1e300, d * abs(d) * inverse), scale(sign(along), L)

@@ -118,8 +118,8 @@ class RoundedFeature(NamedTuple):
         )
 
     def margins(self, at: RoundedMeet, d: Any, planes: Sequence[Any]) -> list[Any]:
-        """Return how far the feature is from where others are nearer, m; d and the normals of
-        planes are in the axes of `at`.
+        """Return the distances (m) of the feature from the places where other features become
+        nearer; d and the normals of planes are in the axes of `at`.
         """
         low, high, first, last, sign, offset = self.limits
         dot = lambda x, y: x[0] * y[0] + x[1] * y[1] + x[2] * y[2]  # noqa: E731

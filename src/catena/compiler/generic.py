@@ -229,8 +229,8 @@ def constrained_dynamics_dense(
     A,
     out,
 ):
-    """Compute the same as `constrained_dynamics` from the mass matrix, where joints mimic
-    others.
+    """Compute accelerations, multipliers, residuals and rates as `constrained_dynamics` does, but
+    from the mass matrix; used where joints mimic others.
     """
     still(zeros)
     clear(M)

@@ -188,7 +188,7 @@ def _bounded(t: Text, name: str, n: int, limit: float) -> str:
 
 # --- the interpreter's side
 class _Table(np.ndarray):
-    """A table of addresses that keeps alive what it points to."""
+    """A table of addresses that keeps references to the objects behind them."""
 
     keep: Any
 
@@ -223,8 +223,8 @@ def objects() -> tuple[int, ...]:
 
 @cache
 def available() -> bool:
-    """Whether this interpreter and this NumPy lay out arrays as expected; where not, calls go
-    through Python.
+    """Return whether this interpreter and this NumPy store arrays in the expected layout; otherwise
+    calls go through Python.
     """
     if sysconfig.get_config_var("Py_GIL_DISABLED") or ctypes.sizeof(ctypes.c_void_p) != 8:
         return False

@@ -309,7 +309,7 @@ def _horner(coefficients: Iterable[float], z: bytes) -> bytes:
 
 # --- encoding
 def _u(n: int) -> bytes:
-    """Return an unsigned integer in LEB128."""
+    """Return an unsigned integer in the encoding LEB128."""
     out = bytearray()
     while True:
         n, low = n >> 7, n & 0x7F

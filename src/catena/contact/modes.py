@@ -472,7 +472,9 @@ def _pushes_along(acting: ContactRows, f: Array, y: Array) -> Array:
 def _closed_columns(
     problem: ContactRows, friction: Friction, modes: Sequence[str], d: Array
 ) -> tuple[list[Array], list[int]]:
-    """Return the directions (3 k,) of the unknown forces, and the rows in which nothing moves."""
+    """Return the directions (3 k,) of the unknown forces, and the indices of the rows whose
+    acceleration is zero.
+    """
     k, columns, rows = len(modes), [], []
     mobility = problem.mobility
     for i, mode in enumerate(modes):

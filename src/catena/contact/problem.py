@@ -101,9 +101,9 @@ class ContactAnswer(NamedTuple):
 class ContactScratch(NamedTuple):
     """Work arrays of the contact solver; k contacts, m rows, `rough` contacts with friction.
 
-    Per contact (k,): took, on: whether it is active; target: its smallest normal speed; after: that
-    of the speeds after the step; mu: friction, and for a boxed row its limit; lift: what has to be
-    lifted.
+    Per contact (k,): took, on: whether it is active; target: the smallest allowed normal speed in
+    the step; after: the same for the speeds after the step; mu: the friction coefficient, and for a
+    boxed row its limit; lift: the depth that has to be removed.
 
     Of the active contacts, packed: X (m, width), gap, mode (k,), before, free (m,), and the
     solution impulse, shift (m,), found (k,).

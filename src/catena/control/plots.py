@@ -60,7 +60,8 @@ def plot_margins(loop: LoopMargins, axes: Any = None) -> Any:
 
 
 def plot_region(runs: DisturbedRuns, names: tuple[str, str] | None = None, axes: Any = None) -> Any:
-    """Return a picture of the runs over two of what varies: those that succeeded, and the others.
+    """Return a picture of the runs over two of the quantities that vary: those that succeeded, and
+    the others.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ _INCLUDED = re.compile(rb"<include\s+file\s*=\s*[\"']([^\"']+)")
 class Robot:
     """A robot of the shelf.
 
-    name: what follows "robot:". file: its model. source: the name of the source that has it.
+    name: the part after "robot:". file: its model. source: the name of the source that has it.
     """
 
     name: str

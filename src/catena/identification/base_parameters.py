@@ -55,7 +55,7 @@ class Reduction:
         return len(self.kept)
 
     def texts(self, names: Sequence[str]) -> list[str]:
-        """Return each combination as text, such as "Izz of upper + 0.25 m of fore"."""
+        """Return each combination as a string, such as "Izz of upper + 0.25 m of fore"."""
         return [combination(row, names, k) for row, k in zip(self.K, self.kept)]
 
 
@@ -77,7 +77,7 @@ class BaseParameters:
 
     @property
     def combinations(self) -> list[str]:
-        """Each base parameter as text."""
+        """Each base parameter as a string."""
         return self.reduction.texts(self.names)
 
     @property
@@ -261,7 +261,9 @@ def _independent(S: Array, take: Sequence[int], rank: int) -> list[int]:
 
 
 def combination(row: Array, names: Sequence[str], first: int) -> str:
-    """Return a row of coefficients as text, with the parameter `first` in front."""
+    """Return a combination of parameters as a string, with the parameter `first` in front. row: its
+    coefficients.
+    """
     parts = []
     for k in [first, *(int(k) for k in np.flatnonzero(row) if k != first)]:
         size = f"{abs(row[k]):.5g}"

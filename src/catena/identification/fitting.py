@@ -258,7 +258,7 @@ def _weights(W: Array, y: Array, classes: NDArray[np.int64], values: Array) -> A
 
 
 def _solve(W: Array, y: Array, weights: Array, found: Reduction) -> tuple[Array, Array, float]:
-    """Return the change of the kept unknowns, its covariance, and the condition number of W.
+    """Return the change of the independent unknowns, its covariance, and the condition number of W.
 
     The condition number is that of columns of length one.
     """

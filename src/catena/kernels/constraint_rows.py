@@ -188,7 +188,7 @@ def evaluate_rows(tree, con, q, v, zeros, x, W, gamma, error, rate):
     """Evaluate the rows at a state: wrench pairs W (m, 12), gamma with A a = gamma, the residuals
     `error` and their rates.
 
-    error and rate are what assembly and projection drive to zero. Leaves poses and velocities in x.
+    Assembly and projection drive error and rate to zero. Leaves poses and velocities in x.
     """
     base = (zeros[0] * 0.0, zeros[0] * 0.0, zeros[0] * 0.0)
     accelerations(tree, q, v, zeros, base, x)

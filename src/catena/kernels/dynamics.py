@@ -292,7 +292,7 @@ def _armoured3(A, armature, k):
 
 @kernel
 def _column(tree, i, x):
-    """Return U = IA S of a node with one freedom."""
+    """Return U = IA S of a node with one degree of freedom."""
     A = get6(x.A, i)
     B = get33(x.B, i)
     C = get6(x.C, i)
@@ -312,7 +312,9 @@ def _column(tree, i, x):
 
 @kernel
 def _without_axis(A, B, C, ut, uf, d):
-    """Return the inertia IA - U U'/D that remains after eliminating the freedom of a node."""
+    """Return the inertia IA - U U'/D that remains after eliminating the degree of freedom of a
+    node.
+    """
     gt, gf = scale(-d, ut), scale(-d, uf)
     A = sadd(
         A,
@@ -331,8 +333,8 @@ def _without_axis(A, B, C, ut, uf, d):
 
 @kernel
 def _without_ball(A, B, C, K):
-    """Return the inertia that remains after eliminating three freedoms at once: U = [A; B'], D =
-    K^-1.
+    """Return the inertia that remains after eliminating three degrees of freedom at once: U = [A;
+    B'], D = K^-1.
     """
     # rows of A K
     KA = (apply(K, (A[0], A[1], A[2])), apply(K, (A[1], A[3], A[4])), apply(K, (A[2], A[4], A[5])))

@@ -86,7 +86,7 @@ def _work(f, y):
 @sweep
 def _motions(tree, v, a, x):
     """Return for each node its velocity, its spatial acceleration including gravity, and (S, psi1,
-    psi2, S1) of its freedoms; root to leaves.
+    psi2, S1) of its degrees of freedom; root to leaves.
     """
     found: list = []
     for i in range(len(tree.parent)):
@@ -191,8 +191,8 @@ def _velocity_part(carried, w):
 # --- walks
 @sweep
 def _walk(tree, i, k, x, moving, carried, dq, dv, M):
-    """Fill the entries of the k-th freedom of node i with the freedoms of its own node and of its
-    ancestors.
+    """Fill the entries of the k-th degree of freedom of node i with those of its own node and of
+    its ancestors.
     """
     S, psi1, psi2, rate = (part[k] for part in moving[i][2:])
     P = carried[3]

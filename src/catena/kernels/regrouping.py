@@ -22,8 +22,8 @@ NOTHING = (0.0, (0.0,) * 3, (0.0,) * 6)
 
 
 def regrouped(tree: Tree) -> Tree:
-    """Return the tree with as many zeros among masses and moments as its freedoms allow; the same
-    tree where it contains symbols.
+    """Return the tree with as many zeros among masses and moments as the joints permit without
+    changing the forces along the speeds; a tree with symbols is returned unchanged.
     """
     if not len(tree.parent) or any(
         x.dtype == object for x in (tree.mass, tree.h, tree.J, tree.E, tree.r)

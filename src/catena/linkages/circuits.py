@@ -321,7 +321,7 @@ def _next(left: list[Branch], branch: Branch, forward: bool) -> Branch | None:
 
 
 def _connected(branches: list[Branch]) -> tuple[Branch, ...]:
-    """Return the branches with the numbers of their circuits."""
+    """Return the branches with the index of the circuit of each."""
     label = list(range(len(branches)))
     for i, a in enumerate(branches):
         for k in range(i):

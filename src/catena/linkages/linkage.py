@@ -104,7 +104,7 @@ class Linkage:
         self._kernels: dict[tuple[int, bool], LaneKernel] = {}
 
     def with_parameters(self, **values: float) -> Linkage:
-        """Return the same linkage with other dimensions; nothing is compiled again.
+        """Return the same linkage with other dimensions, without a new compilation.
 
         Parameters
         ----------

@@ -40,8 +40,8 @@ def sample(spec: Spec, rng: np.random.Generator, *shape: int) -> Array:
 
 
 def _folded(x: Array, lower: float, upper: float) -> Array:
-    """Return the numbers reflected at the limits until they lie between them; those that do already
-    stay as they are. A limit may be infinite.
+    """Return the numbers reflected at the limits until they lie between them; numbers between the
+    limits do not change. A limit may be infinite.
 
     >>> _folded(np.array([0.5, 1.25, -0.5, 2.5]), 0.0, 1.0)
     array([0.5 , 0.75, 0.5 , 0.5 ])

@@ -35,8 +35,8 @@ def suspicious(request: Request, out: Array) -> bool:
 
 def explain(spec: Spec, ask: Ask, request: Request, out: Array) -> None:
     """Raise an error that says why a result is not finite: an input that is not, a spring of zero
-    length, or a singular inertia. ask: `Router.ask` of the same machine. A result that is large but
-    finite, with a regular inertia, raises nothing.
+    length, or a singular inertia. ask: `Router.ask` of the same machine. For a result that is large
+    but finite, with a regular inertia, no error is raised.
     """
     quantity = request.quantity.name
     for name, x in (

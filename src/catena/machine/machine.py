@@ -379,7 +379,7 @@ class Machine:
         """Return the forces of joint damping and of dry friction at the speeds `v`.
 
         In the other methods tau is the whole force along the joints' speeds. In `simulate`,
-        `hybrid_dynamics` and `catena.analysis.inverse_dynamics` tau is what the motors give, and
+        `hybrid_dynamics` and `catena.analysis.inverse_dynamics` tau is the force of the motors, and
         these forces act in addition: whole force = motors + losses.
 
         Parameters
@@ -429,7 +429,7 @@ class Machine:
     ) -> dict[str, Array]:
         """Return the wrench in every joint, fixed joints and joints that close loops included.
 
-        It is what the parent does to the child through the joint, its motor included, about the
+        It is the action of the parent on the child through the joint, its motor included, about the
         child body's origin and along the child body's axes. `catena.machine.reactions` has other
         axes, and a function that rotates wrenches with undetermined components.
 

@@ -59,7 +59,7 @@ def reactions(
     """Return the wrench on the child of every joint, loops included, torque first: {joint: (...,
     6)} (N m, N).
 
-    It is what the parent does to the child through the joint, its motor included. axes: "body",
+    It is the action of the parent on the child through the joint, its motor included. axes: "body",
     about the child body's origin in its axes; "joint", at the joint's frame on the child, in its
     axes; "world", about the child's origin in the ground's axes; the name of a frame or body, about
     the child's origin in that frame's axes. tau (..., nv): the joint forces of the motion (N m, N),
@@ -245,7 +245,7 @@ def _kernel(rows: int, nv: int, joints: int) -> LaneKernel:
 
 
 def _check(machine: Machine, forces: Array, left: Array) -> None:
-    """Raise a QuestionError where the rows cannot provide what the motion needs, to
+    """Raise a QuestionError where the rows cannot provide the forces that the motion requires, to
     CONTRADICTION_TOLERANCE relative to the forces along the speeds, in the units of `kernels.rank`.
     """
     unit = np.sqrt(metric(machine).column)

@@ -91,7 +91,7 @@ class Quantity:
 
     @property
     def signature(self) -> str:
-        """The call of the method, as text.
+        """The call of the method, as a string.
 
         >>> from catena.machine.quantities import QUANTITIES
         >>> QUANTITIES["jacobian"].signature

@@ -203,7 +203,7 @@ class _System:
     signals: frozenset[str] = frozenset()  # those of `given` that are no parameters
 
     def open(self, names: Mapping[str, Fraction]) -> int:
-        """Return how many of the names have no given dimension."""
+        """Return the number of names whose dimension is not known."""
         return sum(name not in self.given for name in names)
 
     def solved(self) -> dict[str, Powers]:

@@ -97,7 +97,7 @@ class _Walk:
 
     def same(self, parts: Iterable[Scalar], how: str) -> Form:
         """Return the common form of parts that must have one dimension, and add that condition.
-        Numbers and loose products do not take part in it.
+        Numbers and loose products are exempt.
         """
         found = [(self.form(a), str(a)) for a in parts]
         tight = [(f, text) for f, text in found if not f.plain and not f.loose]

@@ -26,7 +26,7 @@ _REAL = {"re", "conjugate"}  # SymPy puts these round symbols it does not know t
 
 # --- from text
 def parse(text: str, names: Collection[str]) -> Scalar:
-    """Return the SymPy expression of a text in the given names (plain symbols), pi, + - * / ** ^
+    """Return the SymPy expression of a string in the given names (plain symbols), pi, + - * / ** ^
     and FUNCTIONS.
 
     >>> parse("m*l^2/12", ["m", "l"])
@@ -46,7 +46,7 @@ def parse(text: str, names: Collection[str]) -> Scalar:
 
 
 def constant(text: str) -> float:
-    """Return the value of a text that contains numbers, pi and functions, but no other name.
+    """Return the value of a string that contains numbers, pi and functions, but no other name.
 
     >>> constant("3*pi/4")
     2.356194490192345

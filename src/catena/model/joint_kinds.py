@@ -89,7 +89,7 @@ def _no_faults(axes: Axes, pitch: float | None, sequence: Sequence[str]) -> Iter
 
 @dataclass(frozen=True)
 class JointKind:
-    """Everything that is particular to a kind of joint.
+    """The properties of a kind of joint.
 
     name: its name in files. doc: its motions, for users. axes: the default axes in the joint's
     frame; their number is how many the kind takes. freedoms(axes, pitch, sequence): its elementary

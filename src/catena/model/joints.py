@@ -28,7 +28,7 @@ PER_SPEED = ("lower", "upper", "effort", "speed", "damping", "friction", "armatu
 @dataclass(frozen=True)
 class Mimic:
     """A rule by which the coordinate of a joint follows that of another: q = multiplier q[joint] +
-    offset, or q = function(q[joint]). Both joints have one freedom.
+    offset, or q = function(q[joint]). Both joints have one degree of freedom.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ class Joint:
 
     @property
     def sound(self) -> bool:
-        """Whether the kind is in the catalogue and the axes and the sequence suit it, so that
+        """Whether the kind is in the catalogue, with valid axes and a valid sequence, so that
         `freedoms` exist.
         """
         kind = CATALOGUE.get(self.kind)
@@ -209,7 +209,7 @@ class Joint:
     @property
     def closure(self) -> tuple[ClosureRow, ...]:
         """The constraint rows that the joint imposes where it closes a loop: six less its number of
-        freedoms.
+        degrees of freedom.
         """
         return CATALOGUE[self.kind].closure(self.axis, self.pitch, self.sequence)
 

@@ -64,7 +64,7 @@ def register(kind: ShapeKind) -> ShapeKind:
 
 @dataclass(frozen=True)
 class Shape:
-    """A shape on a body: what is drawn, and what collides.
+    """A shape on a body, for drawing and for collision.
 
     Parameters
     ----------

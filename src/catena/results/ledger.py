@@ -317,7 +317,7 @@ class Ledger:
 
     energy_balance: the largest difference between the change of energy and the work done, J;
     relative_energy_balance: relative to the largest kinetic energy; imbalance: relative to the
-    energy that came and went. closure: the largest residual of a loop's row (m, or cosine);
+    energy that was exchanged. closure: the largest residual of a loop's row (m, or cosine);
     opening: relative to the loop's length, or one for an angle. slip: the largest rate of a row
     relative to its size and the fastest speed (`kernels.rank` has the sizes). rank: how close the
     decision which rows are redundant came to its threshold, as a ratio that is 1 at the threshold.

@@ -398,10 +398,8 @@ class Result:
         return ", ".join(n.removeprefix("the lock of ") for n in on)
 
     def _reactions(self, axes: str, *rows: np.ndarray) -> dict[str, np.ndarray]:
-        """Return {joint: wrenches} by `catena.machine.reactions`.
-
-        That function takes one mechanism's own parameters, so runs that have their own are computed
-        one after another.
+        """Return {joint: wrenches} by `catena.machine.reactions`. That function uses the parameters
+        of one mechanism, so that runs with different parameters are evaluated one after another.
         """
         from ..machine import compile, reactions
 

@@ -42,7 +42,7 @@ def directions(
 ) -> Directions:
     """Return the changes per unit of each variable.
 
-    given: q and v of the start; what they give by name does not change where loops are closed
+    given: q and v of the start; coordinates given there by name do not change when loops are closed
     again.
     """
     s, n = plan.system, len(asked.columns)

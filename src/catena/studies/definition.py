@@ -103,7 +103,7 @@ class Estimate:
 
 
 def duration(seconds: float) -> str:
-    """Return a duration as text, such as "2 min" or "3.5 h"."""
+    """Return a duration as a string, such as "2 min" or "3.5 h"."""
     if seconds < 120:
         return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s"
     minutes = round(seconds / 60)
@@ -118,7 +118,7 @@ def duration(seconds: float) -> str:
 
 
 def size(count: float) -> str:
-    """Return a number of bytes as text, such as "3.2 MB"."""
+    """Return a number of bytes as a string, such as "3.2 MB"."""
     power = int(np.clip(np.log10(max(count, 1)) // 3, 0, 4))
     return f"{count / 1000**power:.3g} {('bytes', 'kB', 'MB', 'GB', 'TB')[power]}"
 

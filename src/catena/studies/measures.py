@@ -92,7 +92,7 @@ class Measure:
 
     @cached_property
     def over_time(self) -> bool:
-        """Whether the measure is kept over time, because some signal is not reduced."""
+        """Whether the measure is a function of time, because some signal in it is not reduced."""
         if self.function is not None or isinstance(self.expression, int | float):
             return False
         own = {symbol for symbol, signal in self.signals if signal.word != "event"}
@@ -162,7 +162,7 @@ def read_measures(given: Mapping[str, Any] | Any, machine: Machine) -> tuple[Mea
 
 
 def read_measure(name: str, what: Any, machine: Machine) -> Measure:
-    """Return one measure from a text or a function."""
+    """Return one measure from an expression or a function."""
     if callable(what):
         return Measure(
             name,

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 class StudyPlot:
     """A picture of a table, or of indices.
 
-    draw: the function (table, **options) -> Figure, or where it is. doc: one line. needs: what the
-    table must contain, in words. shows(table): whether the table contains it. options: its
+    draw: the function (table, **options) -> Figure, or where it is. doc: one line. needs: a phrase
+    that says what the table must contain. shows(table): whether the table contains it. options: its
     keywords.
     """
 

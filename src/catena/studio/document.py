@@ -186,7 +186,7 @@ class Document:
         self.on_disk = self.text
 
     def changed_on_disk(self) -> bool:
-        """Return whether the file differs from what was last read or written here."""
+        """Return whether the file differs from the text that the studio last read or wrote."""
         return self._read() != self.on_disk
 
     def reload(self) -> None:

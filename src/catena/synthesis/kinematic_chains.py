@@ -20,7 +20,7 @@ from ..errors import QuestionError
 
 
 def kinematic_chains(links: int) -> list[Any]:
-    """Return all kinematic chains of one freedom, without isomorphic copies.
+    """Return all kinematic chains with one degree of freedom, without isomorphic copies.
 
     Parameters
     ----------

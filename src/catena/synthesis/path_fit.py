@@ -114,7 +114,9 @@ def kernel() -> LaneKernel:
 
 
 def _evaluate(z: Array, x: Array, theta: Array, sign: Array) -> tuple[Array, Array, Array]:
-    """Return residuals (s, n, 2), Jacobians (s, n, 2, 9) and (s, n, 2)."""
+    """Return the residuals (s, n, 2) of s linkages at n points, and their Jacobians by the
+    dimensions (s, n, 2, 9) and by the crank angles (s, n, 2).
+    """
     s, n = theta.shape
     whole = [
         np.repeat(x, n, axis=0),

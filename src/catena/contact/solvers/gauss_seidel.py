@@ -357,9 +357,9 @@ def _target(p, s, i, n, fastest, h, bouncing, landing):
     the gap.
 
     A gap that is small relative to the way of a step counts as closed: otherwise a box would stand
-    on three of its corners, and which three would take long to find. A contact that rests there
-    while others bounce has the rebound of its small speed, and while others land it moves as they
-    do, so that the targets of a body are compatible with a motion of it.
+    on three of its corners, and the search for these would take long. A contact that rests there
+    while others of the same body bounce has the rebound of its small speed, and while others land
+    it moves as they do, so that the targets of a body are compatible with a motion of it.
     """
     gap, rebound = p.gap[i], s.lift[i]
     left = -2.0 * gap / h

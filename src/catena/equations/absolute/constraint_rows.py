@@ -49,8 +49,8 @@ class BodyRows:
 class JointSpeeds:
     """The speeds of all joints, those that mimic others included: u = G V, u' = G V' + g.
 
-    own: which are the mechanism's, v = u[own]. columns: those of each joint, in the order of the
-    pairs. first: the first speed of each joint, by name.
+    own: the indices of the mechanism's own speeds, v = u[own]. columns: the indices of the speeds
+    of each joint, in the order of the pairs. first: the first speed of each joint, by name.
     """
 
     u: ca.SX

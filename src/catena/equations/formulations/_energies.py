@@ -95,8 +95,8 @@ class Energies:
         )
 
     def accelerations_in_own(self, a: ca.SX) -> ca.SX:
-        """Return accelerations of the chosen speeds as those of the mechanism's own, as an
-        expression of its own symbols.
+        """Return accelerations of the mechanism's own speeds, as expressions of its own symbols,
+        from accelerations of the chosen speeds.
         """
         return mapped(np.linalg.inv(self.chart), self.in_own(a))
 

@@ -190,8 +190,8 @@ class FrameKinematics:
         return turning, sliding
 
     def _following(self, i: int, k: int) -> tuple[Turning, Turning]:
-        """Return the same for a node that follows the amplitudes of a flexible body: its speed is F
-        v, where F has a rate.
+        """Return the motion that is added at a node which follows the amplitudes of a flexible
+        body: its speed is F v, where F has a rate.
         """
         u = self.speeds
         F = ca.SX(1, self.s.layout.nv)

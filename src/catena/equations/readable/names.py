@@ -227,7 +227,7 @@ def _unique(name: Name, taken: set[str]) -> Name:
 
 
 def symbols(names: Iterable[Name]) -> list[Any]:
-    """Return the SymPy symbols of some names."""
+    """Return the SymPy symbols for some names."""
     import sympy
 
     return [sympy.Symbol(name.symbol) for name in names]

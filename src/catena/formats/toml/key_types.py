@@ -275,8 +275,8 @@ class Map(Type):
 
 @dataclass(frozen=True)
 class ByName(Type):
-    """Values by the names of joints and coordinates: one each, a list for a joint of several
-    freedoms, or a table of its labels.
+    """Values by the names of joints and coordinates: one each, a list for a joint with several
+    degrees of freedom, or a table of its labels.
     """
 
     dimension: str = "length"

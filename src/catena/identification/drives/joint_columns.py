@@ -45,7 +45,7 @@ class Drives:
     joints: tuple[JointMotion, ...]
 
     def with_loads(self, loads: Array) -> Drives:
-        """Return the same log with other rigid-body forces (T, n), in units of the efforts."""
+        """Return a copy with other rigid-body forces (T, n), in units of the efforts."""
         joints = tuple(
             JointMotion(x.t, x.q, x.v, x.a, loads[:, k], x.stretch, x.cache)
             for k, x in enumerate(self.joints)
@@ -68,7 +68,7 @@ class Drives:
 
 
 def drives(machine: Machine, motion: Motion, kept: Sequence[int]) -> Drives:
-    """Return a log with the columns `kept` of its regressor, and without loads."""
+    """Return a log with the columns `kept` of its regressor, and without rigid-body forces."""
     Y = machine.regressor(motion.q, motion.v, motion.a)[..., list(kept)]
     zero = np.zeros(len(motion.t))
     joints = []

@@ -38,8 +38,8 @@ class Motion:
     """A log at even times.
 
     t (T,): s, from zero. q, v, a, effort (T, n). cutoff: Hz. valid (T,): False within gaps of the
-    log. jitter (n,): the noise of the positions, rad or m. times: those of the log's own rows, from
-    zero. measured: the efforts there. source: the file. notes: what was done.
+    log. jitter (n,): the noise of the positions, rad or m. times: of the log's own rows, from zero.
+    measured: the efforts at these. source: the file. notes: what was done.
     """
 
     t: Array
@@ -156,9 +156,8 @@ def _inside(t: Array, clock: Array, step: float, notes: list[str]) -> NDArray[np
 
 
 def without_outliers(x: Array, kind: str, notes: list[str]) -> Array:
-    """Return columns (T, n) in which isolated outliers are replaced by their neighbours' median.
-
-    An outlier stands alone: its neighbours are not outliers, so that fast motions stay.
+    """Return columns (T, n) in which isolated outliers are replaced by their neighbours' median. An
+    outlier is isolated if its neighbours are not outliers, so that fast motions are preserved.
     """
     from scipy.ndimage import median_filter
 

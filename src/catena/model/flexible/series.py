@@ -42,7 +42,7 @@ class Series:
     apart: float
 
     def __call__(self, s: Array, order: int = 0) -> Array:
-        """Return the derivative of that order at s (k,), (n, k)."""
+        """Return the derivatives (n, k) of that order of all shapes at s = x/L (k,)."""
         return chebyshev.chebval(
             2 * np.asarray(s, float) - 1, chebyshev.chebder(self.c, order, scl=2.0)
         )

@@ -152,7 +152,7 @@ class _AddedShapes:
         return self.N.shape[1]
 
     def __call__(self, s: Array, order: int) -> Array:
-        """Return the derivative of that order at s (k,), (n, k)."""
+        """Return the derivatives (n, k) of that order of all shapes at s = x/L (k,)."""
         return self.N.T @ self._all(s, order)
 
     def _all(self, s: Array, order: int) -> Array:

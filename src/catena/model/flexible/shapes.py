@@ -56,7 +56,7 @@ class Waves:
     C: Array
 
     def __call__(self, s: Array, order: int = 0) -> Array:
-        """Return the derivative of that order at s (k,), (n, k)."""
+        """Return the derivatives (n, k) of that order of all shapes at s = x/L (k,)."""
         return np.einsum("nc,nck->nk", self.C, _basis(self.b, np.asarray(s, float), order))
 
     @property
@@ -74,7 +74,7 @@ class Powers:
     c: Array
 
     def __call__(self, s: Array, order: int = 0) -> Array:
-        """Return the derivative of that order at s (k,), (n, k)."""
+        """Return the derivatives (n, k) of that order of all shapes at s = x/L (k,)."""
         return polynomial.polyval(np.asarray(s, float), polynomial.polyder(self.c, order))
 
     @property
@@ -91,7 +91,7 @@ class Both:
     then: Waves
 
     def __call__(self, s: Array, order: int = 0) -> Array:
-        """Return the derivative of that order at s (k,), (n, k)."""
+        """Return the derivatives (n, k) of that order of all shapes at s = x/L (k,)."""
         return np.concatenate([self.first(s, order), self.then(s, order)])
 
     @property

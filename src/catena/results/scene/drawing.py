@@ -32,7 +32,7 @@ BODY_COLOURS: tuple[Colour, ...] = (  # muted, apart for colour-blind eyes
 @dataclass(frozen=True)
 class Part:
     """A solid on a body: its pose X_BP (4, 4), the key of its triangles, its colour, its layer, and
-    the name of what it belongs to.
+    the name of the record that it belongs to.
     """
 
     body: str

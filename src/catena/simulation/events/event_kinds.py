@@ -97,7 +97,7 @@ def _fit_stop(machine: Machine, e: Stop, h: HoldableSpeed) -> HoldableSpeed:
 
 # --- impulse
 def _check_impulse(machine: Machine, e: Impulse, events: Sequence[Event]) -> None:
-    """Raise where the mechanism lacks the frame or a joint of an impulse."""
+    """Raise an error where the mechanism lacks the frame or a joint of an impulse."""
     if e.frame:
         machine.mechanism.frame(e.frame)
     by_speed(machine, e.title, e.joint)
@@ -144,7 +144,7 @@ def _lockable(machine: Machine, e: Lock) -> LockableFrame | None:
 
 
 def _lock(handler: EventContext, t: float, e: Lock) -> None:
-    """Bring to rest what the lock holds, by an impulse without rebound, and switch on its
+    """Bring the locked joint or frame to rest by an impulse without rebound, and switch on its
     constraints.
     """
     if e.joint:

@@ -166,7 +166,7 @@ class ContactHandler:
 
     def renew_features(self, t: float, part: int) -> None:
         """Choose the features of a part (a patch, or a point of one) again at t (s), and handle the
-        impact of what approaches.
+        impact of points that approach.
 
         A point that touched before, and whose new feature has the same normal, stays in contact if
         its normal speed is as small as the error with which the instant of the event is known;

@@ -224,8 +224,8 @@ class EventHandler:
 
     def _handle_guard(self, t: float, guard: Guard) -> None:
         """Handle the guard of a switched part at t (s): a stop is reached, a speed comes to rest, a
-        gap closes, features change, or an end lies flat. Guards that release something need nothing
-        here: the choice of modes finds what is released.
+        gap closes, features change, or an end lies flat. Guards that release a constraint need no
+        action here, because the choice of modes finds out what is released.
         """
         if guard.meaning is Meaning.REACHES_STOP and guard.side is not None:
             self.meet(t, guard.subject, guard.side)

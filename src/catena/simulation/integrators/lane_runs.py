@@ -154,8 +154,8 @@ class AdaptiveRuns:
         return int(self.tally[:, 2].sum() - before)
 
     def _between(self, runs: Whole, asked: Segments) -> tuple[Any, ...]:
-        """Return those arguments of the drivers that stand between the tables of the method and the
-        drivers' own memory.
+        """Return the arguments of the drivers between the tables of the method and the drivers' own
+        memory.
         """
         return (
             float(self.largest),
@@ -336,7 +336,7 @@ class LaneRuns(AdaptiveRuns):
 
     # --- the choice of the method
     def _look(self, run: int) -> None:
-        """Choose the method by which a run goes on."""
+        """Choose the method by which a run continues, and record a change."""
         t = float(self.t[run])
         found, self.h[run] = self.choice.look(
             self.watch[run], t, float(self.h[run]), lambda: self._jacobian(run)

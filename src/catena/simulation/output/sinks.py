@@ -177,7 +177,7 @@ class Memory(ResultSink):
         )
 
     def take(self, part: Slice, runner: EndedRun, rows: slice) -> None:
-        """Keep the slice until the result is made."""
+        """Store the slice until the result is built."""
         parts = self.parts.setdefault((rows.start, rows.stop), [])
         if self.x is not None and not parts:
             self.x[rows, 0] = part.x[0].T[: rows.stop - rows.start]

@@ -52,8 +52,8 @@ class Deadlock(NamedTuple):
 def deadlock(
     machine: Machine, system: System, t: float, q: Array, v: Array, p: Array | None
 ) -> Deadlock | None:
-    """Return how close this state is to a dead position; None where there is no loop, or nothing is
-    free.
+    """Return how close this state is to a dead position; None where there is no loop, or no joint
+    is free.
     """
     d = system.driven
     fixed = d.speeds if d is not None else []

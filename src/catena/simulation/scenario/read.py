@@ -316,8 +316,8 @@ def _of_controllers(signals: Any, control: Any) -> Any:
 
 
 def _told(law: dict[str, Any], signals: Mapping[str, Any], control: list[Any]) -> dict[str, Any]:
-    """Return a controller with the signal given under its name, or under the name of the one joint
-    that it alone drives.
+    """Return the table of a controller, with its signal: the one given under the controller's name,
+    or under the name of the only joint that it drives.
     """
     if law.get("name") in signals:
         return {**law, "signal": signals[law["name"]]}

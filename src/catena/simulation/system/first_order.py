@@ -186,9 +186,8 @@ class System:
 
     @cached_property
     def row_scales(self) -> tuple[list[float], list[float]]:
-        """The scales N of the rows of loops and speeds, and of the switched constraints.
-
-        Zero stands for a row that is measured relative to its entries.
+        """The scales N of the rows of loops and speeds, and of the switched constraints. Zero
+        stands for a row whose scale is computed from its entries.
         """
         s = self.tracer()
         return s.row_scales(), self.holding.row_scales(s)
@@ -226,9 +225,8 @@ class System:
         return found
 
     def under(self, given: ca.SX) -> tuple[ca.SX, ca.SX]:
-        """Return a and tau (nv,) under the joint forces `given`.
-
-        On driven speeds tau is the force that their motion requires.
+        """Return the accelerations a (nv,), and tau (nv,), while the joint forces `given` act. On
+        driven speeds tau is the force that their motion requires.
         """
         e = self.equations
         here = [self.t, self.q, self.v, self.p]

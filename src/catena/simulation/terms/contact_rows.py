@@ -268,7 +268,7 @@ class Rest:
     mode = RestMode()
 
     def rows(self, s: Tracer, mode: RestMode) -> SwitchedRows:
-        """Return no rows."""
+        """Return an empty set of constraint rows."""
         return no_rows(s)
 
     def row_scales(self, s: Tracer) -> list[float]:
@@ -287,7 +287,7 @@ class JointShare:
     mode: ClassVar[Any] = JointShareMode()
 
     def rows(self, s: Tracer, mode: JointShareMode) -> SwitchedRows:
-        """Return no rows."""
+        """Return an empty set of constraint rows."""
         return no_rows(s)
 
     def row_scales(self, s: Tracer) -> list[float]:

@@ -244,7 +244,7 @@ class TouchingPatch:
         return f"{self.patch.name} patch"
 
     def rows(self, s: Tracer, mode: PatchMode) -> SwitchedRows:
-        """Return no rows."""
+        """Return an empty set of constraint rows."""
         return no_rows(s)
 
     def row_scales(self, s: Tracer) -> list[float]:

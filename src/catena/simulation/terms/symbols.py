@@ -76,7 +76,7 @@ class SystemSymbols(Protocol):
         """Return q, v, a of the driven coordinates, at t (s)."""
 
     def under(self, given: ca.SX) -> tuple[ca.SX, ca.SX]:
-        """Return a (nv,) and tau (nv,) while the joint forces `given` act."""
+        """Return the accelerations a (nv,), and tau (nv,), while the joint forces `given` act."""
 
     def compiled(self, key: tuple, make: Callable[[], Any]) -> Any:
         """Return the result of `make`, cached for this system under a key."""

@@ -78,7 +78,9 @@ class Comparison:
         return "\n\n".join(("\n".join(head), self.one.text(), self.two.text()))
 
     def latex(self) -> str:
-        """Return the same as the body of a LaTeX document."""
+        """Return the terms that correspond, then both derivations, as the body of a LaTeX
+        document.
+        """
         rows = [f"{c.left.latex} &= {c.right.latex}" for c in self.correspondences]
         table = ["\\begin{align*}\n" + " \\\\\n".join(rows) + "\n\\end{align*}"] if rows else []
         about = writing.words(

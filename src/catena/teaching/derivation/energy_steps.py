@@ -58,7 +58,9 @@ class Energies:
 
     @cached_property
     def bracket(self) -> ca.SX:
-        """w x h on the rows of every ball."""
+        """The terms w x h of Lagrange's equations, on the rows of every ball, whose axes rotate
+        with w.
+        """
         turned = ca.SX.zeros(self.h.numel())
         for node in self.s.layout.nodes:
             if node.motion == BALL:

@@ -216,7 +216,7 @@ class FreeBodies:
         return t, f
 
     def along_freedoms(self) -> ca.SX:
-        """Return (nv,): the generalised forces of the joints' forces along each speed, by the
+        """Return (nv,): the generalised forces of the joints' wrenches along each speed, from the
         motion of each child relative to its parent.
         """
         total = ca.SX.zeros(self.s.layout.nv)

@@ -142,12 +142,12 @@ class Hamel:
 
     @cached_property
     def fields(self) -> ca.SX:
-        """(nq, nv): the rates of the coordinates along each quasi-velocity."""
+        """The rates of the coordinates per unit of each quasi-velocity, (nq, nv)."""
         return ca.jacobian(self.s.coordinate_rate(), self.s.v) @ self.w.W
 
     @cached_property
     def forms(self) -> ca.SX:
-        """(nv, nq): the quasi-velocities from the rates of the coordinates."""
+        """The quasi-velocities per unit rate of each coordinate, (nv, nq)."""
         N = ca.jacobian(self.s.coordinate_rate(), self.s.v)
         size = self.board.numbers(ca.densify(ca.sum1(N * N))).mean(0)  # 1, or 1/4 of a quaternion
         return self.w.onto @ ca.diag(ca.SX(1 / np.round(size, 12))) @ N.T
@@ -282,7 +282,7 @@ def boltzmann_hamel(board: Board) -> list[Step]:
 
 # --- steps and words
 def _kinematics(h: Hamel) -> list[Line]:
-    """Return the rows q' = N W w, where a speed is not the rate of a coordinate."""
+    """Return the equations q' = N W w, for a speed that is not the rate of a coordinate."""
     board, s, m = h.board, h.s, h.board.mechanism
     turned = [k for k, name in enumerate(m.coordinate_names) if name not in set(m.speed_names)]
     if not turned:

@@ -146,7 +146,7 @@ class _Latex:
         return ["(", name, "(", with_products(inside), ")", ")", *power]
 
     def bracket(self) -> list[str]:
-        """Return what is in round or square brackets, nested ones included."""
+        """Return the contents of round or square brackets, nested ones included."""
         self.take()
         out: list[str] = []
         while BRACKETS.get(token := self.peek()) != ")":
