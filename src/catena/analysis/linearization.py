@@ -309,8 +309,8 @@ def _independent(machine: Machine, T: Array, names: Iterable[str] | None) -> lis
     sets = (
         _pivots(T.reshape(-1, *T.shape[-2:])) if names is None else [all_speeds_of(machine, names)]
     )
-    chosen = max(sets, key=lambda one: _standing(T, one)) if len(sets) > 1 else sets[0]
-    if len(chosen) != n or _standing(T, chosen) < 1e-9:
+    chosen = max(sets, key=lambda one: _independence(T, one)) if len(sets) > 1 else sets[0]
+    if len(chosen) != n or _independence(T, chosen) < 1e-9:
         given = ", ".join(repr(machine.speed_names[k]) for k in chosen)
         raise QuestionError(
             f"linearize: {given or 'no coordinate'} cannot stand for the {n} degrees of freedom of"
@@ -320,7 +320,7 @@ def _independent(machine: Machine, T: Array, names: Iterable[str] | None) -> lis
     return chosen
 
 
-def _standing(T: Array, chosen: list[int]) -> float:
+def _independence(T: Array, chosen: list[int]) -> float:
     """Return a measure of how independent the chosen speeds are: the smallest singular value of
     their rows of T (..., nv, n), over all states.
     """

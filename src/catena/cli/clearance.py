@@ -124,12 +124,15 @@ def _at(model: Model, mechanism: Any, pairs: Any, given: list[str] | None) -> di
     """Return the distance of every pair in one configuration."""
     from ..analysis import clearance as of
     from ..machine import compile
-    from ..report import started
+    from ..report import coordinates_from_names
 
     machine = compile(mechanism)
     closed = ", loops closed" if machine.rows else ""
     if given:
-        q, where = started(machine, named_values("--q", given)), f"at the coordinates given{closed}"
+        q, where = (
+            coordinates_from_names(machine, named_values("--q", given)),
+            f"at the coordinates given{closed}",
+        )
     else:
         q, where = start_of_file(model, machine)
         where += closed

@@ -47,11 +47,11 @@ def attached(owner: Any, sort: str) -> Attached:
     if found is None or found.owner() is not owner:
         found = owner.__dict__[place] = Attached(owner)
         _alive.add(found.life)
-        _look()
+        _collect_garbage()
     return found
 
 
-def _look() -> None:
+def _collect_garbage() -> None:
     """Run the garbage collector if there are twice as many tables as were alive after its last run,
     so that a program which holds thousands of mechanisms is not slowed down.
     """

@@ -99,7 +99,7 @@ def centre(f: Array, Z: Array, cones: Cones) -> Array | None:
     return w.back(x + unit @ y)
 
 
-def centre_beside(f: Array, near: Array, Z: Array, cones: Cones) -> Array:
+def centre_to_first_order(f: Array, near: Array, Z: Array, cones: Cones) -> Array:
     """Return the analytic centre of the forces near + Z y to first order, from the centre f of a
     similar problem, by one Newton step. It changes with `near` linearly, so that its difference
     from f over a short time is a derivative.

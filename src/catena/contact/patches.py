@@ -146,12 +146,12 @@ def sum_up(p, a, s, rough, pairs, points):
         i = rough - points + point
         if any_lane(s.took[i] > 0.5):
             for r in range(3):
-                _act(p, a, s, point, r, a.P[3 * i + r], 0)
-                _act(p, a, s, point, r, a.shift[3 * i + r], 6)
+                _add_impulse(p, a, s, point, r, a.P[3 * i + r], 0)
+                _add_impulse(p, a, s, point, r, a.shift[3 * i + r], 6)
 
 
 @kernel
-def _act(p, a, s, point, r, size, at):
+def _add_impulse(p, a, s, point, r, size, at):
     """Add an impulse of this size along axis r of a contact point to the sums of its pair."""
     k = s.hulls.owner[point]
     axis, moment = _axis(p.pose, s, point, r)

@@ -400,12 +400,12 @@ class _Problem:
             wider = np.diag([e.sigma**2 for e in estimates])
             wider[: len(covariance), : len(covariance)] = covariance
             covariance = wider
-        told = {n for e in estimates for n in [e.name]}
+        known = {n for e in estimates for n in [e.name]}
         silent = tuple(names[k] for k in found.zero) if found is not None else ()
         joined = tuple(
             n
             for k, n in enumerate(names)
-            if found is not None and k not in found.kept and k not in found.zero and n not in told
+            if found is not None and k not in found.kept and k not in found.zero and n not in known
         )
         p = dict(zip(model.parameters, map(float, z.p)))
         fitted = model.with_(parameters=p)

@@ -123,7 +123,7 @@ def state(machine: Machine, given: Mapping[str, str]) -> dict[str, Any]:
 
     Loops are closed around the given coordinates.
     """
-    q = started(machine, given)
+    q = coordinates_from_names(machine, given)
     where = [
         *(b.name for b in machine.mechanism.bodies),
         *(f.name for f in machine.mechanism.frames),
@@ -135,7 +135,7 @@ def state(machine: Machine, given: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def started(asked: Mechanism | Machine, given: Mapping[str, str]) -> np.ndarray:
+def coordinates_from_names(asked: Mechanism | Machine, given: Mapping[str, str]) -> np.ndarray:
     """Return coordinates (nq,) from values by name; the others are zero, or such that loops close.
     asked: the mechanism or machine.
     """

@@ -166,7 +166,7 @@ def _parameters(found: DriveFit) -> Iterator[Block]:
             f"{number(e.value - 1.96 * e.sigma)} to {number(e.value + 1.96 * e.sigma)}",
             "" if e.unit == "unknown" else e.unit,
             number(e.before) if " of " in e.name and e.before else "",
-            "" if e.told else "not determined",
+            "" if e.determined else "not determined",
         ]
         for e in found.estimates
     ]

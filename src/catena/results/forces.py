@@ -71,7 +71,7 @@ def forces(result: Result, machine: Machine | None = None, joints: bool = True) 
         except CatenaError as why:
             said = str(why)
     m = thin.mechanism if machine is None else machine.mechanism
-    value = placement(_valued(thin) if machine is None else m).value
+    value = placement(_at_run_parameters(thin) if machine is None else m).value
     seats = {
         j.name: (j.parent, np.array([value(x) for x in j.placement.position]))
         for j in (*m.joints, *m.loops)
@@ -81,7 +81,7 @@ def forces(result: Result, machine: Machine | None = None, joints: bool = True) 
     return Forces(thin.time, seats, np.nan_to_num(pull), *_at_contacts(thin), said)
 
 
-def _valued(result: Result) -> Any:
+def _at_run_parameters(result: Result) -> Any:
     """Return the mechanism with the parameter values of the run."""
     own = result._parameters
     m = result.mechanism

@@ -146,7 +146,7 @@ def _records(name: str, value: Any) -> tuple[Any, ...]:
         ) from None
 
 
-def _accepted(by: str, name: str, value: Any) -> Any:
+def _accepted_by(by: str, name: str, value: Any) -> Any:
     """Return a value that is None or that a function, named "package.module:name", does not
     reject.
     """
@@ -195,7 +195,7 @@ _BUILT_IN = (
         "the formulation whose equations are run",
         str,
         choices=partial(loaded, "catena.equations.formulations:ALL_FORMULATIONS"),
-        check=partial(_accepted, "catena.equations.formulations:formulation"),
+        check=partial(_accepted_by, "catena.equations.formulations:formulation"),
         flag="The formulation, such as recursive.",
         shown="`recursive`",
     ),
@@ -291,13 +291,13 @@ _BUILT_IN = (
         str,
         "project",
         choices=partial(loaded, "catena.simulation.terms.stabilisation:STABILISERS"),
-        check=partial(_accepted, "catena.simulation.terms.stabilisation:stabiliser"),
+        check=partial(_accepted_by, "catena.simulation.terms.stabilisation:stabiliser"),
     ),
     RunOption(
         "threads",
         "threads for a batch of runs; by default those of the Machine",
         int,
-        check=partial(_accepted, "catena.machine.arguments:threads"),
+        check=partial(_accepted_by, "catena.machine.arguments:threads"),
         decides=False,
         in_files=False,
     ),
@@ -383,7 +383,7 @@ class RunOptions(Mapping[str, Any]):
         return replace(self, settings={**self.settings, **changes})
 
     @property
-    def deciding(self) -> dict[str, Any]:
+    def affecting_results(self) -> dict[str, Any]:
         """The options on which the numbers of the result depend."""
         return {name: x for name, x in self.items() if RUN_OPTIONS[name].decides}
 

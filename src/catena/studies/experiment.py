@@ -27,7 +27,14 @@ from ..results import Result
 from ..simulation import RunOptions
 from ..simulation.integrators import drivers
 from ..simulation.output import moved
-from ..simulation.planning import RunPlan, checks, decoded, prepare, settled, started
+from ..simulation.planning import (
+    RunPlan,
+    checks,
+    decoded,
+    initial_states,
+    prepare,
+    projected_states,
+)
 from ..simulation.runners import BatchRunner, Runner
 from . import evaluation
 from .closing import Nominal, close
@@ -230,8 +237,8 @@ class Experiment:
         width, source = self._lanes(np.array([not said for said in failure]))
         if not len(source):
             return
-        x0 = started(self.plan.system, self.plan.start, q[source], v[source], p[source])
-        x0 = settled(self.plan.system, self.plan.start, x0, p[source])
+        x0 = initial_states(self.plan.system, self.plan.start, q[source], v[source], p[source])
+        x0 = projected_states(self.plan.system, self.plan.start, x0, p[source])
         runs, first = np.unique(source, return_index=True)
         plan = replace(self.plan, x0=x0[first], p=p[runs], lead=(len(runs),))
         if plan.batched:

@@ -102,7 +102,7 @@ def measures(table: Any, over_time: bool = False) -> list[str]:
     return [str(n) for n, x in table.data_vars.items() if x.dims == dims and n != "failure"]
 
 
-def telling(table: Any) -> list[str]:
+def varying_measures(table: Any) -> list[str]:
     """Return the measures with one number per run that differ between runs."""
     return [
         n

@@ -163,7 +163,7 @@ class Edits:
         m = self.reading.mechanism
         if body == "ground" or m is None:
             return linkage.Anchor(), 0.0
-        X = placement(m).at(self._standing())[body]
+        X = placement(m).at(self._present_coordinates())[body]
         point = X[:3, :3].T @ (np.array([*given["point"], 0.0][:3]) - X[:3, 3])  # type: ignore[index]
         at = self._named(m, body, point) or [float(f"{x:.6g}") for x in point]
         return linkage.Anchor(body, tuple(at)), plane.angle(X)
@@ -188,7 +188,7 @@ class Edits:
                             return list(row[key])
         return None
 
-    def _standing(self) -> Array:
+    def _present_coordinates(self) -> Array:
         """Return the present coordinates; empty where there are none."""
         return self.q if self.q is not None else np.zeros(0)
 

@@ -69,14 +69,14 @@ class Journal:
         return found["text"], found.get("disk") == _digest(on_disk)
 
     # --- the address
-    def seat(self) -> tuple[int, str] | None:
+    def last_address(self) -> tuple[int, str] | None:
         """Return the port and the token of the last session; None where they are not known."""
         port, token = self.held.get("port"), self.held.get("token")
         if isinstance(port, int) and 0 < port < 65536 and isinstance(token, str) and token:
             return port, token
         return None
 
-    def sit(self, port: int, token: str) -> None:
+    def store_address(self, port: int, token: str) -> None:
         """Store the port and the token of this session."""
         self._write(port=port, token=token)
 

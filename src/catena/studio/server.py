@@ -81,7 +81,7 @@ class Server:
         self._lock = threading.Lock()
         try:
             self._server = serve(
-                self._talk,
+                self._serve_connection,
                 host,
                 port,
                 process_request=self._request,
@@ -168,7 +168,7 @@ class Server:
         return Response(status.value, status.phrase, Headers(headers), data)
 
     # --- the live connection
-    def _talk(self, connection: Any) -> None:
+    def _serve_connection(self, connection: Any) -> None:
         """Serve one live connection until it closes; the first browser is the editor."""
         from websockets.exceptions import ConnectionClosed
 
@@ -179,13 +179,13 @@ class Server:
         try:
             self.session.opened(client)
             for text in connection:
-                self._hear(client, text)
+                self._handle_message(client, text)
         except ConnectionClosed:
             pass
         finally:
-            self._left(client)
+            self._client_left(client)
 
-    def _hear(self, client: Client, text: Any) -> None:
+    def _handle_message(self, client: Client, text: Any) -> None:
         """Handle one message; an error is sent back to the page."""
         try:
             message = json.loads(text)
@@ -195,7 +195,7 @@ class Server:
         except (CatenaError, ValueError, KeyError, TypeError, ArithmeticError) as why:
             client.send("fault", text=str(why) or type(why).__name__)
 
-    def _left(self, client: Client) -> None:
+    def _client_left(self, client: Client) -> None:
         """Remove a client; if it was the editor, the next client becomes the editor."""
         with self._lock:
             self.clients.remove(client)
@@ -222,21 +222,23 @@ def announce(server: Server, browse: bool) -> None:
         )
 
 
-class Seats(Protocol):
+class AddressMemory(Protocol):
     """The interface of an object that stores the address of a page from one session to the next."""
 
-    def seat(self) -> tuple[int, str] | None:
+    def last_address(self) -> tuple[int, str] | None:
         """Return the port and the token of the last session."""
 
-    def sit(self, port: int, token: str) -> None:
+    def store_address(self, port: int, token: str) -> None:
         """Keep the port and the token of this session."""
 
 
-def server_at_last_address(session: Session, host: str, port: int, seats: Seats | None) -> Server:
+def server_at_last_address(
+    session: Session, host: str, port: int, seats: AddressMemory | None
+) -> Server:
     """Return a server at the address of the last session, where that is free and no other port is
     asked for; a page that is still open then reconnects.
     """
-    last = seats.seat() if seats is not None else None
+    last = seats.last_address() if seats is not None else None
     server = None
     if last is not None and port in (0, last[0]):
         with contextlib.suppress(CatenaError):
@@ -244,7 +246,7 @@ def server_at_last_address(session: Session, host: str, port: int, seats: Seats 
     if server is None:
         server = Server(session, host, port, last[1] if last is not None else "")
     if seats is not None:
-        seats.sit(server.port, server.token)
+        seats.store_address(server.port, server.token)
     return server
 
 
@@ -253,7 +255,7 @@ def run(
     host: str = "127.0.0.1",
     port: int = 0,
     browse: bool = True,
-    seats: Seats | None = None,
+    seats: AddressMemory | None = None,
 ) -> None:
     """Serve a session until Ctrl-C. seats: where its address is remembered."""
     server = server_at_last_address(session, host, port, seats).start()

@@ -247,7 +247,7 @@ class Studio(Edits):
                 continue
             done = state
             try:
-                self._look(text)
+                self._show_text(text)
             except Exception as why:  # the page stays up whatever happens to a model
                 self._tell("fault", text=f"{type(why).__name__}: {why}")
 
@@ -265,7 +265,7 @@ class Studio(Edits):
             )
         self._warned = changed
 
-    def _look(self, text: str) -> None:
+    def _show_text(self, text: str) -> None:
         """Read a text and show the model, then its motion."""
         reading = self._read(text)
         with self._lock:

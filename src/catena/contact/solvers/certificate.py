@@ -170,7 +170,7 @@ def lift(p, a, s, rough, smooth, width, fastest, boxed):
             s.z[r] = 0.0 * fastest
         for _ in range(SHIFT_SWEEPS):
             for i in range(k):
-                _raise(p, a, s, i, rough, smooth, width, deep)
+                _separate(p, a, s, i, rough, smooth, width, deep)
         if width > 0:
             for i in range(k):
                 s.lift[i] = s.lift[i] - along_normal(p, s, i, rough, width)
@@ -180,7 +180,7 @@ def lift(p, a, s, rough, smooth, width, fastest, boxed):
 
 
 @kernel
-def _raise(p, a, s, i, rough, smooth, width, deep):
+def _separate(p, a, s, i, rough, smooth, width, deep):
     """Compute the shift of contact i along its normal that removes its penetration, the shifts of
     the others being fixed, in the lanes marked in `deep`.
     """

@@ -113,9 +113,9 @@ def _solve(p, a, s, rough, smooth, width, iterations, tolerance, fastest, left, 
     lift(p, a, s, rough, smooth, width, fastest, boxed)
     lands = _landed(p, a, s, rough, smooth - boxed, fastest)
     if any_lane(lands > 0.5):
-        _add_way(p, a, rough, smooth, lands)
+        _add_displacement(p, a, rough, smooth, lands)
         _sweep(p, a, s, rough, smooth, width, iterations, tolerance, pace, lands, boxed)
-        _add_way(p, a, rough, smooth, -lands)
+        _add_displacement(p, a, rough, smooth, -lands)
     certify(p, a, s, rough, smooth, width, pace, tolerance, left, boxed)
 
 
@@ -139,7 +139,7 @@ def _landed(p, a, s, rough, smooth, fastest):
 
 
 @kernel
-def _add_way(p, a, rough, smooth, share):
+def _add_displacement(p, a, rough, smooth, share):
     """Add to the shifts `share` times the displacement that the impulses cause in half a step."""
     for r in range(3 * rough + smooth):
         a.shift[r] = a.shift[r] + 0.5 * p.h[0] * share * a.P[r]
@@ -158,12 +158,14 @@ def _sweep(p, a, s, rough, smooth, width, iterations, tolerance, fastest, busy, 
         turns = 1 if sweep < ONE_TURN_SWEEPS else MAX_SLIP_TURNS
         for i in range(rough):
             if any_lane(s.on[i] * busy > 0.5):
-                change = max(change, _visit(p, a, s, i, rough, smooth, width, busy, turns))
+                change = max(
+                    change, _solve_with_friction(p, a, s, i, rough, smooth, width, busy, turns)
+                )
         for i in range(rough, rough + smooth - boxed):
             if any_lane(s.on[i] * busy > 0.5):
-                change = max(change, _press(p, a, s, i, rough, smooth, width, busy))
+                change = max(change, _solve_one_row(p, a, s, i, rough, smooth, width, busy))
         for i in range(rough + smooth - boxed, rough + smooth):
-            change = max(change, _rub(p, a, s, i, rough, smooth, width, busy))
+            change = max(change, _solve_boxed_row(p, a, s, i, rough, smooth, width, busy))
         busy = select(change > CONVERGED_SHARE * tolerance * fastest, busy, 0.0 * busy)
         if not any_lane(busy > 0.5):
             break
@@ -171,7 +173,9 @@ def _sweep(p, a, s, rough, smooth, width, iterations, tolerance, fastest, busy, 
             sweep & INTERIOR_POINT_SWEEP_MASK == INTERIOR_POINT_SWEEP_MASK
             and 3 * rough + smooth <= MAX_INTERIOR_POINT_ROWS
         ):
-            busy = _together(p, a, s, rough, smooth, width, busy, fastest, tolerance, boxed)
+            busy = _solve_by_interior_point(
+                p, a, s, rough, smooth, width, busy, fastest, tolerance, boxed
+            )
             forget(s, 3 * rough + smooth, 0.0 * busy)
         elif sweep < accelerated:
             if (
@@ -192,7 +196,7 @@ def _sweep(p, a, s, rough, smooth, width, iterations, tolerance, fastest, busy, 
 
 
 @kernel
-def _together(p, a, s, rough, smooth, width, busy, fastest, tolerance, boxed):
+def _solve_by_interior_point(p, a, s, rough, smooth, width, busy, fastest, tolerance, boxed):
     """Solve all contacts at once by the interior-point method, which needs the matrix W (copied to
     s.W where p.W is a factor); return the lanes that have not converged.
     """
@@ -402,7 +406,7 @@ def _block(own, block, i):
 
 
 @kernel
-def _visit(p, a, s, i, rough, smooth, width, busy, turns):
+def _solve_with_friction(p, a, s, i, rough, smooth, width, busy, turns):
     """Solve one contact with friction, the others fixed; return the largest change of its own
     speeds.
     """
@@ -470,7 +474,7 @@ def _slipping(P, x, y, b, ux, uy, a00, a01, a02, a11, a12, a22, mu, step, invers
 
 
 @kernel
-def _press(p, a, s, i, rough, smooth, width, busy):
+def _solve_one_row(p, a, s, i, rough, smooth, width, busy):
     """Solve one contact with one row, the others fixed; return the change of its speed."""
     n = 2 * rough + i
     own = s.own[i, 0] + TINY
@@ -483,7 +487,7 @@ def _press(p, a, s, i, rough, smooth, width, busy):
 
 
 @kernel
-def _rub(p, a, s, i, rough, smooth, width, busy):
+def _solve_boxed_row(p, a, s, i, rough, smooth, width, busy):
     """Solve one boxed row (dry friction of a joint), the others fixed; return the change of its
     speed.
     """

@@ -93,9 +93,9 @@ class DriveFit:
         return self.model.machine.speed_names
 
     @property
-    def not_told(self) -> tuple[str, ...]:
+    def not_determined(self) -> tuple[str, ...]:
         """The estimates that the data do not determine."""
-        return tuple(e.name for e in self.estimates if not e.told)
+        return tuple(e.name for e in self.estimates if not e.determined)
 
     def to_pandas(self) -> Any:
         """Return a table with one row per estimate: value, sigma, 95 % interval, unit, before."""
@@ -126,7 +126,7 @@ class DriveFit:
                 " model file. A log with a known load would determine it. The intervals of gains"
                 " hold for their ratios."
             )
-        if self.not_told:
+        if self.not_determined:
             found.append(
                 f"These data do not determine {len(self.not_told)} of {len(self.estimates)}"
                 f" estimates (standard deviation above half of the value): "

@@ -30,7 +30,7 @@ from ...contact import (
     Friction,
     Solution,
     centre,
-    centre_beside,
+    centre_to_first_order,
     cones_of,
     deepest,
     row_sizes,
@@ -168,7 +168,7 @@ class ContactShares:
         then = with_directions(later.exact, friction, one.modes, d, size, np.inf)
         if then is None or then.loose.shape != one.loose.shape:
             return np.zeros(len(found))
-        return (centre_beside(found, then.force, then.loose, cones) - found) / soon
+        return (centre_to_first_order(found, then.force, then.loose, cones) - found) / soon
 
     def _later(self, held: ClosedContacts, soon: float) -> ContactMotion:
         """Return the `ContactMotion` a short time `soon` (s) later, by one Euler step; the state

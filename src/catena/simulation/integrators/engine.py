@@ -207,11 +207,15 @@ class Engine:
 
     def _adaptive(self, t: float, end: float, times: Array) -> Segment:
         """Advance by an adaptive method."""
-        return self._alone(t, end, times) if self.W == 1 else self._each_its_steps(t, end, times)
+        return (
+            self._advance_single(t, end, times)
+            if self.W == 1
+            else self._advance_lanes(t, end, times)
+        )
 
     _rosenbrock = _adaptive
 
-    def _alone(self, t: float, end: float, times: Array) -> Segment:
+    def _advance_single(self, t: float, end: float, times: Array) -> Segment:
         """Advance a single run up to `end` or its next event, with the driver for many runs."""
         (out, first), inputs = self._room(len(times)), self.buffer[1 + len(self.x) :]
         # the runs share the memory of the engine
@@ -223,7 +227,7 @@ class Engine:
             FIRST_RUN,
             np.array([end]),
             np.array([len(times)]),
-            np.array([self._left]),
+            np.array([self._steps_left]),
             times,
             out,
             NOTHING_HELD,
@@ -255,7 +259,7 @@ class Engine:
             watch=self.watch,
         )
 
-    def _each_its_steps(self, t: float, end: float, times: Array) -> Segment:
+    def _advance_lanes(self, t: float, end: float, times: Array) -> Segment:
         """Advance the runs in lanes, each with its own steps, so that no run depends on its
         neighbours. If one run cannot go on, the state of that run is copied to all lanes at the
         end.
@@ -289,7 +293,7 @@ class Engine:
         )
 
     @property
-    def _left(self) -> int:
+    def _steps_left(self) -> int:
         """The number of steps that the run may still take."""
         return self.most - self.tally.accepted - self.tally.rejected
 

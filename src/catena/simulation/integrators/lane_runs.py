@@ -142,7 +142,7 @@ class AdaptiveRuns:
         lane_driver.advance(
             *code[:3],
             *scratch.tableau,
-            *self._between(runs, asked),
+            *self._driver_arguments(runs, asked),
             scratch.buffer,
             scratch.K,
             np.zeros(self.width * code.guards),
@@ -153,7 +153,7 @@ class AdaptiveRuns:
         )
         return int(self.tally[:, 2].sum() - before)
 
-    def _between(self, runs: Whole, asked: Segments) -> tuple[Any, ...]:
+    def _driver_arguments(self, runs: Whole, asked: Segments) -> tuple[Any, ...]:
         """Return the arguments of the drivers between the tables of the method and the drivers' own
         memory.
         """
@@ -253,7 +253,7 @@ class LaneRuns(AdaptiveRuns):
                 self._by_tapes(runs[implicit], asked, implicit=True)
                 runs = runs[self._due(runs, implicit, most)]
             for run in runs:
-                self._look(int(run))
+                self._choose_method(int(run))
 
     def _due(self, runs: Whole, implicit: NDArray[np.bool_], most: Whole) -> NDArray[np.bool_]:
         """Return which of these runs need a new choice of the method: those in which stiffness was
@@ -304,7 +304,7 @@ class LaneRuns(AdaptiveRuns):
             m.couplings,
             m.slopes,
             m.gamma,
-            *self._between(runs, asked._replace(most=(counted := most.copy()))),
+            *self._driver_arguments(runs, asked._replace(most=(counted := most.copy()))),
             scratch.buffer,
             scratch.K,
             np.zeros(code.guards),
@@ -335,7 +335,7 @@ class LaneRuns(AdaptiveRuns):
         return found
 
     # --- the choice of the method
-    def _look(self, run: int) -> None:
+    def _choose_method(self, run: int) -> None:
         """Choose the method by which a run continues, and record a change."""
         t = float(self.t[run])
         found, self.h[run] = self.choice.look(

@@ -88,11 +88,11 @@ def advance(engine: Engine, t: float, end: float, times: Array) -> Segment:
                 and times[len(rows)] <= stop
                 and not (times[len(rows)] == solver.t and event < 0)
             ):
-                rows.append(_settled(engine, times[len(rows)], dense(times[len(rows)])))
+                rows.append(_projected(engine, times[len(rows)], dense(times[len(rows)])))
             if event >= 0:
-                return done(drivers.EVENT, stop, _settled(engine, stop, dense(stop)), event)
+                return done(drivers.EVENT, stop, _projected(engine, stop, dense(stop)), event)
             if engine.settle is not None:
-                solver.y = _settled(engine, solver.t, solver.y)
+                solver.y = _projected(engine, solver.t, solver.y)
                 solver.f = rate(solver.t, solver.y)
             while len(rows) < len(times) and times[len(rows)] <= solver.t:
                 rows.append(solver.y)
@@ -120,7 +120,7 @@ def _evaluated(engine: Engine, name: str, t: float, x: Array) -> Array:
     return engine.evaluate(name, t, x[:, None])[0][:, 0]
 
 
-def _settled(engine: Engine, t: float, x: Array) -> Array:
+def _projected(engine: Engine, t: float, x: Array) -> Array:
     """Return the state x projected onto its constraints."""
     return x if engine.settle is None else _evaluated(engine, "settle", t, x)
 

@@ -43,7 +43,7 @@ def key(plan: RunPlan) -> dict[str, str | float]:
     }
     # what the plan has made of an option, such as the times of the rows, stands in its place; of
     # `by` it has made the formulation
-    given = {name.replace("_", " "): x for name, x in plan.options.deciding.items()}
+    given = {name.replace("_", " "): x for name, x in plan.options.affecting_results.items()}
     more |= {name: x for name, x in given.items() if name not in {*how, *more, "by"}}
     return how | {name: fingerprint(x) for name, x in more.items()}
 

@@ -10,7 +10,7 @@ from ...doors import door
 
 if TYPE_CHECKING:
     from . import checks
-    from .plan import FIRST, RunPlan, decoded, prepare, settled, started
+    from .plan import FIRST, RunPlan, decoded, initial_states, prepare, projected_states
     from .starts import from_names
 
 __getattr__, __dir__ = door(__name__)

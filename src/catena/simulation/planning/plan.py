@@ -33,7 +33,7 @@ from . import checks
 from .friction_choice import FrictionChoice, friction_of
 
 Array = NDArray[np.float64]
-KEPT = 64  # machines, systems and bounds of one mechanism, kept for its next run
+MAX_CACHED_VALUES = 64  # machines, systems and bounds of one mechanism, kept for its next run
 # steps, at least, of a run that looks for pulses of forces which another has stepped over
 SHORTEST = 4096
 FIRST = 1e-3  # of the run: the most that the first step of an adaptive method may be
@@ -138,7 +138,7 @@ class RunPlan:
         """Return an engine with the initial states of these runs; an incomplete group is filled
         with copies of its last run.
         """
-        made = Engine(
+        engine = Engine(
             self.system,
             self.how,
             _padded(self.x0[rows], self.width).T,
@@ -152,8 +152,8 @@ class RunPlan:
         )
         if self.forces is not None:
             own = np.ascontiguousarray(_padded(self.forces[rows], self.width))
-            made.pieces = Pieces(own, self.start, (self.until - self.start) / own.shape[1])
-        return made
+            engine.pieces = Pieces(own, self.start, (self.until - self.start) / own.shape[1])
+        return engine
 
     def tighter(self, steps: int) -> RunPlan:
         """Return the same plan with half the step size; or, for an adaptive method, with a
@@ -275,10 +275,12 @@ def prepare(
     times = checks.output_times(start, until, options["output"])
     q, v, p, lead = checks.starting_points(machine, q, v, options["parameters"])
     if limits != "ignore":
-        checks.within_limits(machine, q, kept(("bounds",), machine, lambda: checks.bounds(machine)))
+        checks.within_limits(
+            machine, q, cached(("bounds",), machine, lambda: checks.bounds(machine))
+        )
     motion = of_run(options["motion"], start, until)
     if options["contact"] == "time_stepping":
-        stepping = stepped_contacts(machine, {**options, "by": by}, kept)
+        stepping = stepped_contacts(machine, {**options, "by": by}, cached)
         how, happening = MOREAU_JEAN, NO_EVENTS
         friction = friction_of(machine, options, how, by)
     else:
@@ -307,7 +309,7 @@ def prepare(
             )
         forces = checks.forces(forces, len(q), machine.nv)
     try:
-        system = made(
+        system = system_of(
             machine,
             by,
             own,
@@ -324,9 +326,9 @@ def prepare(
             still = np.zeros(machine.nv)
             machine.evaluate("forward_dynamics", q[0], v[0], still, check=False)  # names it
         raise
-    x0 = started(system, start, q, v, p)
+    x0 = initial_states(system, start, q, v, p)
     checks.closed(machine, start, *decoded(system, x0.T, p.T), p)
-    x0 = settled(system, start, x0, p)
+    x0 = projected_states(system, start, x0, p)
     if stepping is not None:
         apart(machine, system, start, x0[:, : machine.nq], p)
     checks.steps(step, options["largest_step"], until - start)
@@ -394,10 +396,10 @@ def machine_of(mechanism: Mechanism | Machine) -> Machine:
     """Return the given machine, or that of a mechanism, which is cached for the next run."""
     if isinstance(mechanism, Machine):
         return mechanism
-    return kept(("machine",), mechanism, lambda: compile(mechanism))
+    return cached(("machine",), mechanism, lambda: compile(mechanism))
 
 
-def started(system: System, t: float, q: Array, v: Array, p: Array) -> Array:
+def initial_states(system: System, t: float, q: Array, v: Array, p: Array) -> Array:
     """Return the states (runs, size) of initial coordinates and speeds."""
     if system.driven is not None or system.jump is not None or system.pieces:
         return np.stack([system.start(*row, t) for row in zip(q, v, p)])
@@ -419,7 +421,7 @@ def _columns(p: Array) -> Array:
     return p if len(p) else np.zeros(0)
 
 
-def settled(system: System, t: float, x: Array, p: Array) -> Array:
+def projected_states(system: System, t: float, x: Array, p: Array) -> Array:
     """Return states (runs, size) projected onto their constraints, which removes the errors of
     initial values given with few digits.
     """
@@ -430,18 +432,18 @@ def settled(system: System, t: float, x: Array, p: Array) -> Array:
     return x
 
 
-_keeping = Mutex()
+_cache_lock = Mutex()
 
 
-def kept(key: tuple, owner: Any, make: Callable[[], Any]) -> Any:
+def cached(key: tuple, owner: Any, make: Callable[[], Any]) -> Any:
     """Return the cached object of this owner and key, or make it. The cache entry is deleted with
     its owner.
     """
-    with _keeping:
-        return keep(owner, "runs", KEPT, key, make)
+    with _cache_lock:
+        return keep(owner, "runs", MAX_CACHED_VALUES, key, make)
 
 
-def made(machine: Machine, by: str, own: Equations | None = None, **options: Any) -> System:
+def system_of(machine: Machine, by: str, own: Equations | None = None, **options: Any) -> System:
     """Return the system of a machine by a formulation, or by the equations `own`. It is cached for
     the next run if it depends on data alone, its controller included.
     """
@@ -457,7 +459,7 @@ def made(machine: Machine, by: str, own: Equations | None = None, **options: Any
     if words is None or others is None:
         return make()
     # it keeps its contacts alive
-    return kept(
+    return cached(
         ("system", by, machine.snap, words, others, id(options.get("stepping"))),
         own or m,
         make,

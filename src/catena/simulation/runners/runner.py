@@ -146,7 +146,7 @@ class Runner:
         if self.sampled:
             if begin := getattr(self.plan.control, "begin", None):  # a controller with a state
                 begin(self.t)
-            self._ask()
+            self._sample_controller()
         if ended:
             self._end()
         # modes after an impact do not fit the state before it
@@ -159,7 +159,7 @@ class Runner:
         """Advance by one slice, and return its rows."""
         plan, engine = self.plan, self.engine
         if self.sampled and self.t >= plan.start + self.asked * self.sample:
-            self._ask()
+            self._sample_controller()
         end, last = self._until()
         if plan.forces is not None and plan.adaptive:
             engine.u[:] = engine.pieces.forces[:, engine.pieces.number(self.t, after=True)].T
@@ -329,7 +329,7 @@ class Runner:
         self.status = drivers.EVENT
         self.sentence = f"ended by {self.agenda.ended_by!r} at t = {self.t:.9g} s"
 
-    def _ask(self) -> None:
+    def _sample_controller(self) -> None:
         """Evaluate the Python controller at the present time."""
         ask(self.engine, self.plan.control, self.t)
         self.asked += 1

@@ -270,7 +270,7 @@ def _scenario(
         | dict(given.data if given else {})
         | {k: x for k, x in changes.items() if x is not None}
     )
-    table = Table(_started(data, q), "scenario", FaultLedger())
+    table = Table(_with_named_state(data, q), "scenario", FaultLedger())
     scenario = _read(table, mechanism, path.parent, machine, trusted)
     if faults := [*top.ledger.faults, *table.ledger.faults]:
         raise FormatError(
@@ -281,7 +281,7 @@ def _scenario(
     return scenario
 
 
-def _started(data: dict[str, Any], q: Mapping[str, Any]) -> dict[str, Any]:
+def _with_named_state(data: dict[str, Any], q: Mapping[str, Any]) -> dict[str, Any]:
     """Return the table with the named state from which it starts put in place of the state's name,
     with the coordinates q in place of the table's, and with signals passed on to the controllers.
     """
@@ -293,19 +293,19 @@ def _started(data: dict[str, Any], q: Mapping[str, Any]) -> dict[str, Any]:
         and isinstance(states.get(initial), Mapping)
     ):
         chosen = dict(states[initial])
-        own = _of_controllers(chosen.pop("signals", {}), data.get("control"))
-        data = {**data, "signals": _over(own, data.get("signals", {})), "initial": chosen}
+        own = _signals_of_controllers(chosen.pop("signals", {}), data.get("control"))
+        data = {**data, "signals": _merged_signals(own, data.get("signals", {})), "initial": chosen}
     if q and isinstance(start := data.get("initial", {}), Mapping):
         data = {**data, "initial": {**start, "q": {**start.get("q", {}), **q}}}
     if isinstance(signals := data.get("signals"), Mapping) and isinstance(
         data.get("control"), list
     ):
-        laws = [_told(law, signals, data["control"]) for law in data["control"]]
+        laws = [_with_signal(law, signals, data["control"]) for law in data["control"]]
         data = {**data, "control": laws}
     return data
 
 
-def _of_controllers(signals: Any, control: Any) -> Any:
+def _signals_of_controllers(signals: Any, control: Any) -> Any:
     """Return the signals of a named state that belong to controllers; actuators that the reader of
     the file has refused and reported are left out.
     """
@@ -315,7 +315,9 @@ def _of_controllers(signals: Any, control: Any) -> Any:
     return {name: x for name, x in signals.items() if name in names}
 
 
-def _told(law: dict[str, Any], signals: Mapping[str, Any], control: list[Any]) -> dict[str, Any]:
+def _with_signal(
+    law: dict[str, Any], signals: Mapping[str, Any], control: list[Any]
+) -> dict[str, Any]:
     """Return the table of a controller, with its signal: the one given under the controller's name,
     or under the name of the only joint that it drives.
     """
@@ -344,7 +346,7 @@ def _driven_alone(control: list[Any]) -> dict[Any, str]:
     }
 
 
-def _over(below: Any, above: Any) -> Any:
+def _merged_signals(below: Any, above: Any) -> Any:
     """Return the signals of a state, overridden by those of the scenario. A value that is not a
     table is returned as it is, so that the check of its type reports it.
     """
@@ -479,7 +481,7 @@ def _read(
             continue
         if option.name not in parts:
             options[option.name] = _value(t, option)
-        elif (found := _careful(t, option.name, parts[option.name], m, folder)) is not None:
+        elif (found := _read_part(t, option.name, parts[option.name], m, folder)) is not None:
             options[option.name] = found
     return Scenario(m, until, q, v, near, options, _plots(t), kept)
 
@@ -515,7 +517,7 @@ def _check_states(t: Table) -> None:
             t.fault(f"signals: {unknown('actuator', name, known, 'the scenario')}")
 
 
-def _careful(t: Table, key: str, reader: Any, m: Mechanism, folder: Path) -> Any:
+def _read_part(t: Table, key: str, reader: Any, m: Mechanism, folder: Path) -> Any:
     """Return what a reader finds at a key; an error that a controller or trajectory raises is
     reported as a fault of that key.
     """

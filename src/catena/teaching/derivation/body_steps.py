@@ -66,14 +66,14 @@ def laws(board: Board, free: FreeBodies) -> list[Step]:
             "Newton's law",
             f"m a of each body ({which}) equals {weight}the force of the joint that carries it"
             f"{others}{loads}{free.row_words}.",
-            _said(newton),
+            _without_empty_rows(newton),
             True,
         ),
         Step(
             "Euler's law",
             "The rate of each body's angular momentum about its centre of mass is the torque of the"
             " same forces.",
-            _said(euler),
+            _without_empty_rows(euler),
             True,
         ),
     ]
@@ -89,7 +89,7 @@ def freedoms(board: Board, free: FreeBodies) -> Step:
         "Along its freedom a joint transmits the force of its motor"
         + (" and of the springs, dampers and rotors in it" if _more_than_motors(board) else "")
         + ", and nothing else.",
-        _said(rows),
+        _without_empty_rows(rows),
         True,
     )
 
@@ -169,7 +169,7 @@ def recursive(board: Board) -> list[Step]:
             "inward pass",
             "From the leaves to the ground: the force in a joint is the rate of momentum of its"
             f" body plus the forces in the joints that the body carries{free.row_words}.",
-            _said(inward),
+            _without_empty_rows(inward),
             True,
         ),
         Step(
@@ -177,7 +177,7 @@ def recursive(board: Board) -> list[Step]:
             "The motor's force"
             + (", with springs, dampers and rotors," if _more_than_motors(board) else "")
             + " is the component of the joint's force along its freedom.",
-            _said(rows),
+            _without_empty_rows(rows),
             True,
         ),
         eliminated(board, free),
@@ -233,7 +233,7 @@ def penalty(board: Board) -> list[Step]:
             "What a joint between two moving bodies forbids is a gap d with a spring and a damper,"
             " of force -beta (d + gamma d'); shown for a gap at rest. The joint at the ground keeps"
             " its own coordinate.",
-            _said(rows),
+            _without_empty_rows(rows),
             True,
         ),
         freedoms(board, free),
@@ -247,6 +247,6 @@ def penalty(board: Board) -> list[Step]:
     ]
 
 
-def _said(lines: Iterable[Line]) -> tuple[Line, ...]:
+def _without_empty_rows(lines: Iterable[Line]) -> tuple[Line, ...]:
     """Return the lines without equations that read 0 = 0."""
     return tuple(line for line in lines if line.left or any(line.right))
