@@ -185,7 +185,7 @@ def test_other_models_are_opened_and_made(crank, tmp_path):
     for kind, name, said in (
         ("open", "nothing", "there is no model 'nothing'"),
         ("open", "../crank", "there is no model"),
-        ("new", "other", "is there already"),
+        ("new", "other", "exists already"),
         ("new", "a/b", "is no name of a file"),
     ):
         with pytest.raises(CatenaError, match=said):

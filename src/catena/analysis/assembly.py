@@ -124,13 +124,13 @@ def assemble(
     if parameters is not None or any(x is not None and np.ndim(x) > 1 for x in (q, v)):
         if contact:
             raise StateError(
-                "assemble: contact=True separates one start at a time; put parameters into the"
-                " mechanism, and take the starts one by one"
+                "assemble: contact=True works for one start only, without `parameters`; call it"
+                " for each start, with parameters set by mechanism.with_(parameters=...)"
             )
         if t:
             raise StateError(
-                "assemble: t is of one start; put parameters into the mechanism, and take the"
-                " starts one by one"
+                "assemble: t works for one start only, without `parameters`; call it for each"
+                " start, with parameters set by mechanism.with_(parameters=...)"
             )
         return _rows(machine, q, v, all_speeds_of(machine, fixed), parameters)
     if not abs(t) < np.inf:
@@ -331,8 +331,9 @@ def consistent(machine: Machine, q: Array, v: Array, free: list[int], t: float =
         gaps = by_loop(rows.names, left)
         worst = max(gaps, key=lambda name: gaps[name])
         raise ClosureError(
-            f"{where(machine)}: the speeds that are fixed tear {called(machine.mechanism, worst)}"
-            f" open at {gaps[worst]:.3g} m/s (or rad/s); fix fewer, or give them speeds that agree",
+            f"{where(machine)}: the fixed speeds open {called(machine.mechanism, worst)} at"
+            f" {gaps[worst]:.3g} m/s (or rad/s); fix fewer speeds, or give values that agree with"
+            " the loops",
             gaps,
         )
     return v

@@ -59,8 +59,8 @@ def assemble_rows(
     )
     raise ClosureError(
         f"{where(machine)}: {len(failed)} of {len(q)} rows cannot be assembled: {said}{more}. The"
-        " others are in this error's `.q` and `.v`, where these rows are not numbers; `.failed`"
-        " has all of them",
+        " others are in this error's `.q` and `.v`, where the failed rows are NaN; `.failed` has"
+        " all of them",
         rows=failed,
         q=found,
         v=v,

@@ -128,7 +128,7 @@ def _goal(pose: Any, position: Any, orientation: Any) -> tuple[Array | None, Arr
         position = X[:3, 3]
     if position is None and orientation is None:
         raise StateError(
-            "inverse kinematics: nowhere to go; give a pose, a position or an orientation"
+            "inverse kinematics: no goal is given; give a pose, a position or an orientation"
         )
     p = None if position is None else np.asarray(position, float)
     orientation = orientation.rotation if isinstance(orientation, Pose) else orientation
@@ -230,6 +230,6 @@ def _unreached(
     at = [f"{c.name!r} at {q[c.qi]:.4g}" for c in bounds if q[c.qi] in (c.lower, c.upper)]
     tail = f"; at their limits: {', '.join(at)}" if at else ""
     return QuestionError(
-        f"inverse kinematics: frame {frame!r} of {where(machine)} cannot get there:"
-        f" {' and '.join(words)} are left at the nearest place found{tail}"
+        f"inverse kinematics: frame {frame!r} of {where(machine)} cannot reach the goal:"
+        f" {' and '.join(words)} remain at the nearest configuration found{tail}"
     )

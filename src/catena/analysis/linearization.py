@@ -282,9 +282,9 @@ def same_freedoms(machine: Machine, question: str, q: Array) -> None:
     )
     for k in np.flatnonzero(found != found[0])[:1]:
         raise QuestionError(
-            f"{question}: {where(machine)} has {found[0]} degrees of freedom in row 0 of this batch"
-            f" and {found[k]} in row {k}, where its loops are singular; the rows of a batch have"
-            " the same number: take such a state by itself"
+            f"{question}: {where(machine)} has {found[0]} degrees of freedom in row 0 of this"
+            f" batch and {found[k]} in row {k}, where its loops are singular; all states of a"
+            " batch must have the same number: linearise about such a state separately"
         )
 
 
@@ -313,9 +313,10 @@ def _independent(machine: Machine, T: Array, names: Iterable[str] | None) -> lis
     if len(chosen) != n or _independence(T, chosen) < 1e-9:
         given = ", ".join(repr(machine.speed_names[k]) for k in chosen)
         raise QuestionError(
-            f"linearize: {given or 'no coordinate'} cannot stand for the {n} degrees of freedom of"
-            f" {where(machine)} {'in every row of this batch' if T.ndim > 2 else 'here'}; it takes"
-            f" {n} that move independently of each other"
+            f"linearize: {given or 'no coordinate'} are not independent coordinates for the {n}"
+            f" degrees of freedom of {where(machine)}"
+            f" {'in every row of this batch' if T.ndim > 2 else 'here'}; it takes {n} that move"
+            " independently of each other"
         )
     return chosen
 

@@ -106,9 +106,9 @@ def equilibrium(
         q = _step(machine, q, tau, g, t, stable)
     name, size = name_of(machine, left)
     raise QuestionError(
-        f"equilibrium: {where(machine)} finds no rest: after {MAX_NEWTON_STEPS} steps {name!r}"
-        f" still needs {size:.4g} (N m or N); hold it with a spring, a joint force or a fixed"
-        " joint, or start from another guess"
+        f"equilibrium: {where(machine)} has no equilibrium that was found: after"
+        f" {MAX_NEWTON_STEPS} steps {size:.4g} (N m or N) along {name!r} are not balanced; hold it"
+        " with a spring, a joint force or a fixed joint, or start from another guess"
     )
 
 

@@ -39,7 +39,10 @@ def clearance(
     mechanism = model.load()
     pairs = [_pair(text) for text in pair] if pair else None
     if result and q:
-        raise CatenaError("--result gives every configuration, so that --q has none to give")
+        raise CatenaError(
+            "--result and --q are both given; --q does not apply, because the result has the"
+            " configurations"
+        )
     found = _along(mechanism, result, pairs) if result else _at(model, mechanism, pairs, q)
     if as_json:
         print(json.dumps({"name": mechanism.name, **found}, indent=2))

@@ -43,7 +43,7 @@ def run(
         bool, typer.Option("--resume", help="Go on with a run that was broken off.")
     ] = False,
     force: Annotated[
-        bool, typer.Option("--force", help="Write into a folder that is there already.")
+        bool, typer.Option("--force", help="Write into a folder that exists already.")
     ] = False,
     pictures: Annotated[
         bool, typer.Option("--pictures/--no-pictures", help="Draw the scenario's pictures.")

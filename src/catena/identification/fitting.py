@@ -101,8 +101,8 @@ def fit(
     found = reduced(W / weights[:, None], range(W.shape[1]))
     if not found.rank:
         raise StudyError(
-            f"the data tell none of {', '.join(columns.names)}: nothing that they act on moves or"
-            " carries a load in them"
+            f"the data determine none of {', '.join(columns.names)}: the parts that these"
+            " parameters belong to neither move nor carry a load in them"
         )
     delta, covariance, condition = _solve(W, y, weights, found)
     values = found.K @ columns.values + delta
@@ -165,7 +165,7 @@ def _fit_own_parameters(
             return machine, columns, own
     if own:
         raise StudyError(
-            f"the fit of {', '.join(own)} has not settled after {MAX_GAUSS_NEWTON_STEPS} steps;"
+            f"the fit of {', '.join(own)} has not converged after {MAX_GAUSS_NEWTON_STEPS} steps;"
             " start from better values, or leave some of them out"
         )
     return machine, columns, own

@@ -318,7 +318,7 @@ class _Problem:
             if not moved:
                 return z
         raise StudyError(
-            f"the fit of {', '.join(n for n, _, _ in self.asked.columns)} has not settled after"
+            f"the fit of {', '.join(n for n, _, _ in self.asked.columns)} has not converged after"
             f" {MAX_GAUSS_NEWTON_STEPS} steps; start from better values, take more segments, or"
             " leave some of them out"
         )
@@ -389,8 +389,8 @@ class _Problem:
         )
         if self.count and not estimates:
             raise StudyError(
-                f"the data tell none of {', '.join(names)}: what was measured does not depend on"
-                " them"
+                f"the data determine none of {', '.join(names)}: the measured columns do not"
+                " depend on them"
             )
         own = [f"{letter}." for letter in "qv" if f"{letter}0" in self.shown]
         estimates += self._starts(

@@ -83,9 +83,9 @@ def reactions(
         x.name for x in machine.mechanism.constraints if x.name not in machine.spec.pushed
     ]:
         raise QuestionError(
-            f"reactions: constraint {several[0]!r} of {where(machine)} pushes several bodies"
-            " without pushing them against each other, and what of it a joint carries is not"
-            " known; write it in coordinates, or as loops"
+            f"reactions: constraint {several[0]!r} of {where(machine)} acts on several bodies with"
+            " forces that are not opposite pairs, so that it is not known which joints carry"
+            " them; write it in terms of coordinates, or as loops"
         )
     tau = np.zeros(machine.nv) if tau is None else tau
     q, v, a, tau = [

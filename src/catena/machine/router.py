@@ -87,7 +87,7 @@ class Router:
         for life in self.batch if request.lead else self.single_state:
             if life.can(request):
                 return life
-        raise StateError(f"no life of the kernels answers {request.quantity.name}")
+        raise StateError(f"no backend can evaluate {request.quantity.name}")
 
     def shapes(self, quantity: Quantity) -> tuple[tuple[int, ...], ...]:
         """Return the shape of each output of a quantity, for one state."""

@@ -33,7 +33,7 @@ def drive_report(found: DriveFit, folder: str | Path, force: bool = False) -> li
     place = Path(folder)
     targets = [place / n for n in ("index.html", "model.json", "fitted.toml")]
     if there := [p for p in targets if p.exists() and not force]:
-        raise CatenaError(f"{there[0]} is there already; give another folder, or --force")
+        raise CatenaError(f"{there[0]} exists already; give another folder, or --force")
     place.mkdir(parents=True, exist_ok=True)
     written = [place / "index.html", place / "model.json"]
     sentences = []

@@ -27,8 +27,9 @@ def contact_wrenches(result: Result, q: Array) -> dict[str, Array]:
     points = touching(result.mechanism, names)
     if unknown := [n for n in names if n not in points]:
         raise CatenaError(
-            f"the reactions of joints in a run with {', '.join(unknown)} are not known yet: the"
-            " stop of a joint that closes a loop pushes at its bodies, and is not among the loads"
+            f"the reactions of joints in a run with {', '.join(unknown)} are not supported: the"
+            " force of the stop of a joint that closes a loop is not recorded as a load on its"
+            " bodies"
         )
     # a point of a patch without a place has no force
     push = result._rows("contact_push")

@@ -259,8 +259,8 @@ class Result:
             return discretise(self.model)
         if TEXT not in self.data.attrs:
             raise CatenaError(
-                "this result does not hold its mechanism, which a file has no words for;"
-                " load_result(path, mechanism=...)"
+                "this result does not contain its mechanism, which could not be written to a"
+                " file; give it: load_result(path, mechanism=...)"
             )
         return self._once("mechanism", lambda: read_text(self.data.attrs[TEXT]))
 

@@ -213,8 +213,8 @@ def onto_active_constraints(
     if (bad := np.argwhere(np.abs(change) > GAP_CHANGE_TOLERANCE * scale)).size:
         k, j = bad[0]
         raise StudyError(
-            f"sensitivities: a change of {along.names[j]!r} leaves {labels[k]}, on which the run"
-            " starts, on one side and enters it on the other: there is no derivative; vary what"
-            " keeps it, or start apart from it"
+            f"sensitivities: a change of {along.names[j]!r} moves the start away from {labels[k]}"
+            " on one side, and beyond it on the other, so that there is no derivative; vary"
+            " quantities that stay on it, or start away from it"
         )
     return replace(along, x=X @ along.x + P @ along.p)

@@ -279,7 +279,7 @@ class Study(Specification):
             compare(Path(out), self.key)
         elif out is not None and Path(out).exists():
             raise StudyError(
-                f"{out} is there already; go on with it by resume=True (--resume), or give another"
+                f"{out} exists already; go on with it by resume=True (--resume), or give another"
                 " place"
             )
         if isinstance(on, str) and on != "processes" and not on.startswith(("dask://", "tcp://")):
@@ -566,8 +566,8 @@ def study(
         )
     if not given and not file_names:
         raise StudyError(
-            "nothing is varied; say what is: {'crank': '8..12 cm:200'}, or --set 'crank=8..12"
-            " cm:200'"
+            "nothing is varied; give the variables: {'crank': '8..12 cm:200'}, or --set"
+            " 'crank=8..12 cm:200'"
         )
     varied = vary(model, control, [*file_names, *given])
     values, grid = _values(varied, given, rows)

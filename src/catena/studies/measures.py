@@ -153,8 +153,8 @@ def read_measures(given: Mapping[str, Any] | Any, machine: Machine) -> tuple[Mea
             )
     if not named:
         faults.append(
-            "there is none; say what is wanted of each run, such as {'peak':"
-            " \"max(abs(q['elbow']))\"}, or --measure \"max(abs(q['elbow']))\""
+            "no measure is given; give what is measured in each run, such as"
+            " {'peak': \"max(abs(q['elbow']))\"}, or --measure \"max(abs(q['elbow']))\""
         )
     if faults:
         raise StudyError("the measures of a study cannot be read:", faults)

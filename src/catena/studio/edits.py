@@ -224,7 +224,7 @@ class Edits:
             raise CatenaError(f"{name!r} is no name of a file; take letters, digits and _")
         path = here / f"{name}.toml"
         if path.exists():
-            raise CatenaError(f"{path.name} is there already; open it, or take another name")
+            raise CatenaError(f"{path.name} exists already; open it, or take another name")
         self._turn_to(Document(path))
 
     def _turn_to(self, document: Document) -> None:

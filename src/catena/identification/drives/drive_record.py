@@ -128,9 +128,9 @@ class DriveFit:
             )
         if self.not_determined:
             found.append(
-                f"These data do not determine {len(self.not_told)} of {len(self.estimates)}"
+                f"These data do not determine {len(self.not_determined)} of {len(self.estimates)}"
                 f" estimates (standard deviation above half of the value): "
-                f"{', '.join(self.not_told)}."
+                f"{', '.join(self.not_determined)}."
             )
         still = [Path(e.source).name for e in self.errors if e.at_rest]
         if still:

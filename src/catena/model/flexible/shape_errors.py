@@ -80,8 +80,8 @@ def frequency_doubts(m: Mechanism) -> Iterator[str]:
                 k = int(errors.argmax())
                 yield (
                     f"body {flexed.body!r}: its {flexed.modal.integrals.basis.counts[d]} shapes"
-                    f" along {d} do not suit what it carries: frequency {k + 1} of the beam, its"
-                    f" root held, comes out {100 * errors[k]:.2g} % too high; give it ends ="
+                    f" along {d} do not suit the bodies that it carries: frequency {k + 1} of the"
+                    f" beam with fixed root is {100 * errors[k]:.2g} % too high; give it ends ="
                     ' "craig-bampton" for a load at its tip, more modes, or segments'
                 )
 

@@ -91,7 +91,7 @@ def _fit_stop(machine: Machine, e: Stop, h: HoldableSpeed) -> HoldableSpeed:
             if h.coordinate < 0
             else "it has no limits; give lower or upper"
         )
-        raise SimulationError(f"the stop of {e.joint!r} cannot be felt at {h.name!r}: {why}")
+        raise SimulationError(f"the stop of {e.joint!r} has no effect at {h.name!r}: {why}")
     return replace(h, lower=lower, upper=upper, restitution=e.restitution)
 
 
@@ -138,7 +138,8 @@ def _lockable(machine: Machine, e: Lock) -> LockableFrame | None:
     machine.mechanism.frame(e.to)
     if frame.body == e.to:
         raise SimulationError(
-            f"{e.title}: frame {e.frame!r} is on {e.to!r} itself, so that nothing is left to lock"
+            f"{e.title}: frame {e.frame!r} is on {e.to!r} itself, so that there is no motion to"
+            " lock"
         )
     return LockableFrame(Joint(e.title, e.kind, e.to, frame.body, axis=e.axis, offset=frame.pose))
 
@@ -210,8 +211,8 @@ def _switch_contact(handler: EventContext, t: float, e: SwitchContact) -> None:
     if handler.contacts is None:
         raise SimulationError(
             f"{e.title}: contact {e.contact!r} cannot be switched, for this run has no contacts"
-            " with events (contact = 'ignore', or time stepping); leave the event away, or run with"
-            " contact = 'events'"
+            " with events (contact = 'ignore', or time stepping); leave out the event, or run"
+            " with contact = 'events'"
         )
     handler.say(t, e.name or f"contact {e.contact} is switched {'on' if e.on else 'off'}")
     handler.contacts.switch(t, e.contact, e.on)

@@ -474,9 +474,10 @@ class ContactHandler:
         what = "no motion" if not found else f"{len(found)} motions"
         if len(now) > MOST:
             return (
-                f"at t = {t:.9g} s no motion was found at {len(now)} contacts,"
-                f" {self.terms.named(now)}; the modes of more than {MOST} at one instant are"
-                " searched for, not enumerated: lower the friction, or let fewer points touch"
+                f"at t = {t:.9g} s no consistent modes (open, stick, slip) were found for the"
+                f" {len(now)} contacts {self.terms.named(now)}; with more than {MOST} contacts at"
+                " one instant the search is not exhaustive: lower the friction, or let fewer"
+                " points touch"
             )
         return (
             f"at t = {t:.9g} s rigid bodies with Coulomb friction have {what} at"

@@ -167,8 +167,8 @@ class ContactImpacts:
             one = blow(G, u, e, mu, law, c.impacts, proved, rows)
         except QuestionError as why:
             raise SimulationError(
-                f"at t = {t:.9g} s the impact at {self.terms.named(now)} has no answer by {c.law}:"
-                f" {why}"
+                f"at t = {t:.9g} s the impact at {self.terms.named(now)} cannot be solved by the"
+                f" law {c.law}: {why}"
             ) from None
         except SingularError as why:
             e = np.zeros(len(mu))

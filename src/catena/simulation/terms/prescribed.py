@@ -155,8 +155,8 @@ def _without_inertia(m: Mechanism, k: int) -> SingularError:
     """Return the error for speed k, whose motion no inertia resists."""
     name = m.speed_names[k]
     return SingularError(
-        f"{name!r} of mechanism {m.name!r} moves no inertia, so no force answers for its motion;"
-        " prescribe it too",
+        f"{name!r} of mechanism {m.name!r} moves no inertia, so that forces do not determine its"
+        " acceleration; prescribe its motion too",
         name,
     )
 
