@@ -62,7 +62,9 @@ def moved(P: Polyhedron, R: Array, p: Array) -> Polyhedron:
 
 
 def facing(A: Polyhedron, B: Polyhedron) -> Facing:
-    """Return how two polyhedra, both given in the same axes, face each other."""
+    """Return the Facing of two polyhedra, both given in the same axes: their separating axis, the
+    faces on both sides of it, and the overlap of these faces.
+    """
     separation, n = separating_axis(A, B)
     faces = _outermost(A, -n), _outermost(B, n)
     t = np.eye(3)[np.argmin(np.abs(n))]

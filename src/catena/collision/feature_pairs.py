@@ -56,7 +56,9 @@ class NearestPoint(NamedTuple):
     pair: SupportPair
 
     def placed(self, R: Array, p: Array) -> SupportMeet:
-        """Return the meeting of the two features at X_BA = (R, p), in the axes of B."""
+        """Return the contact geometry (gap, normal, place) of the two features at the relative pose
+        X_BA = (R, p), in the axes of B.
+        """
         return placed(self.pair, R, p)
 
     @property
@@ -81,7 +83,9 @@ class ShapePair(NamedTuple):
 
 
 def placed(x: SupportPair, R: Array, p: Array) -> SupportMeet:
-    """Return the meeting of a pair of features at X_BA = (R, p), in the axes of B."""
+    """Return the contact geometry (gap, normal, place) of a pair of features at the relative pose
+    X_BA = (R, p), in the axes of B.
+    """
     rows = tuple(tuple(float(v) for v in row) for row in R)
     return support_meet(
         x,

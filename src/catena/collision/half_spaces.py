@@ -20,25 +20,33 @@ Meeting = tuple[Any, tuple[Any, Any, Any]]  # gap and normal
 
 
 def on_plane(c: Any, r: Any, R: Any, o: Any, a: Any) -> Meeting:
-    """Return gap and normal of a sphere above a plane; arguments as above."""
+    """Return gap and normal of a sphere (centre c, radius r) above a plane (axes R by rows, a point
+    o of it); `a` is not used.
+    """
     n = (R[0][2], R[1][2], R[2][2])
     return dot(n, sub(c, o)) - r, n
 
 
 def on_sphere(c: Any, r: Any, R: Any, o: Any, a: Any) -> Meeting:
-    """Return gap and normal of a sphere on a sphere; arguments as above."""
+    """Return gap and normal of a sphere (centre c, radius r) on a sphere (centre o, radius a); its
+    axes R are not used.
+    """
     distance, n = _between(sub(c, o))
     return distance - a - r, n
 
 
 def in_bowl(c: Any, r: Any, R: Any, o: Any, a: Any) -> Meeting:
-    """Return gap and normal of a sphere inside a sphere; arguments as above."""
+    """Return gap and normal of a sphere (centre c, radius r) inside a bowl, a sphere (centre o,
+    radius a); its axes R are not used.
+    """
     distance, n = _between(sub(c, o))
     return a - r - distance, neg(n)
 
 
 def in_trough(c: Any, r: Any, R: Any, o: Any, a: Any) -> Meeting:
-    """Return gap and normal of a sphere inside a cylinder; arguments as above."""
+    """Return gap and normal of a sphere (centre c, radius r) inside a trough: a cylinder about the
+    z axis of R through o, with radius a.
+    """
     axis = (R[0][2], R[1][2], R[2][2])
     d = sub(c, o)
     distance, n = _between(sub(d, scale(dot(axis, d), axis)))

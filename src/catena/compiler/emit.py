@@ -396,10 +396,9 @@ def _rows(t: Text, base: str, stride: str, states: list[str]) -> list[str]:
 
 
 def _see(t: Text, columns: list[str]) -> None:
-    """Record in %seen whether a value is infinite or not a number: 0 times it is zero unless it is,
-    and so is the sum.
-
-    There are two sums, because each product waits for the one before it.
+    """Record in %seen whether a value is infinite or not a number: 0 times such a value is not
+    zero, and neither is a sum with it. There are two sums, because each addition waits for the one
+    before it.
     """
     total = t.load("%seen"), "zeroinitializer"
     for column in columns:

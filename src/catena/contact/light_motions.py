@@ -67,7 +67,9 @@ class ContactRows(NamedTuple):
 
     @property
     def mobility(self) -> Array:
-        """(3 k,): the diagonal of G, in which light motions have the inertia of the whole."""
+        """(3 k,): the diagonal of J M^-1 J' for k contacts, where light motions count with the
+        inertia of the whole mechanism.
+        """
         return np.diagonal(self.G) + (self.E**2).sum(axis=1)
 
     def light_sizes(self, rows: list[int], size: Array) -> Array:

@@ -14,7 +14,9 @@ from .problem import normal
 
 @kernel
 def speeds(p, P, s, rough, smooth, width):
-    """Recompute the speeds s.u of all rows, and s.z, from the impulses P."""
+    """Recompute, from the impulses P, the speeds s.u of all rows; and s.z, the product X' P with
+    the factor X of W, where the solver uses that.
+    """
     m = 3 * rough + smooth
     if width > 0:
         for k in range(width):
@@ -123,7 +125,7 @@ def own_blocks(p, s, rough, smooth, width):
 
 @kernel
 def whole_matrix(X, W, rough, smooth, width):
-    """Compute W = X X'."""
+    """Compute the Delassus matrix W = X X' from its factor X."""
     for r in range(3 * rough + smooth):
         for c in range(r + 1):
             W[r, c] = entry(X, r, c, width)

@@ -185,7 +185,9 @@ class ComTask:
         return p
 
     def rows(self, s: Tracer, target: ca.SX) -> TaskRows:
-        """Return three rows: position of the target minus that of the centre of mass, m."""
+        """Return the task as three rows: the position of the target minus that of the centre of
+        mass, m.
+        """
         momentum = s.momentum()
         velocity = momentum[4:7]
         J = ca.jacobian(velocity, s.v)

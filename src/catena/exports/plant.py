@@ -67,7 +67,9 @@ class Plant:
 
     @cached_property
     def tangent(self) -> ca.Function:
-        """The function (t, x, u, p, dt, dx, du, dp) -> the changes of x' and y."""
+        """The function (t, x, u, p, dt, dx, du, dp) -> the changes of x' and y that the changes dt,
+        dx, du, dp cause.
+        """
         given = self.derivative.sx_in()
         change = [ca.SX.sym(f"d{name}", x.shape[0]) for name, x in zip("txup", given)]
         both = ca.vertcat(self.derivative(*given), self.output(*given))

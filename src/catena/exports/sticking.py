@@ -78,6 +78,6 @@ def sticking(s: System, here: list[Any], inside: list[Any]) -> Sticking:
 
 
 def _inertia(x: Any, index: list[int]) -> list[ca.SX]:
-    """Return M and the block of its inverse of these speeds, as columns."""
+    """Return the mass matrix M, and the rows and columns `index` of M^-1, each as one column."""
     columns = solve_columns(x._factor, ca.SX.eye(x.layout.nv)[:, index])
     return [ca.vec(x.mass_matrix()), ca.vec(columns[index, :])]

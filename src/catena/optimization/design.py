@@ -127,7 +127,9 @@ class _Poses:
 
     @staticmethod
     def of(problem: PoseProblem, cost: Any, conditions: Mapping[str, Any]) -> _Poses:
-        """Return the program of a problem."""
+        """Return the nonlinear program of a problem: the unknowns of all poses, a cost, and
+        conditions.
+        """
         machine = problem.machine
         K = len(problem.q)
         loops = LoopRows.of(machine, problem.q, problem.p)

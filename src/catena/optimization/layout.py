@@ -29,12 +29,12 @@ class Layout:
 
     @property
     def size(self) -> int:
-        """The length of z."""
+        """The number of all unknowns."""
         return self.N * (self.nx + self.nu) + self.nx + self.nw
 
     @property
     def places(self) -> Places:
-        """The indices in z of y = (x_0, u, x_1, w) of each interval, (N, ny)."""
+        """The indices in z of the unknowns (x_0, u, x_1, w) of each interval, (N, ny)."""
         first = np.arange(self.N)[:, None] * (self.nx + self.nu)
         return np.hstack(
             [
@@ -44,11 +44,15 @@ class Layout:
         )
 
     def pack(self, x: Array, u: Array, w: Array) -> Array:
-        """Return z from states (N + 1, nx), forces (N, nu) and w (nw,)."""
+        """Return the unknowns z from states (N + 1, nx), the unknowns of each interval (N, nu), and
+        those that all intervals share (nw,).
+        """
         return np.concatenate([np.hstack([x[:-1], u]).ravel(), x[-1], w])
 
     def unpack(self, z: Array) -> tuple[Array, Array, Array]:
-        """Return states (N + 1, nx), forces (N, nu) and w (nw,) from z."""
+        """Return states (N + 1, nx), the unknowns of each interval (N, nu), and those that all
+        intervals share (nw,) from z.
+        """
         own = self.N * (self.nx + self.nu)
         rows = z[:own].reshape(self.N, -1)
         return (

@@ -71,7 +71,9 @@ class Journal:
 
     @staticmethod
     def read(text: bytes) -> Journal:
-        """Return the journal of a slot's text. Raise a ValueError where it is not one."""
+        """Return the journal that one of its slots in the file holds as text. Raise a ValueError
+        where the text is not a journal.
+        """
         try:
             found = Journal(**json.loads(text))
             kinds = (

@@ -117,7 +117,7 @@ def _adaptive(plan: RunPlan, segment: Segment, x: Array, given: Array) -> Adapti
     begin = plan.after_switch(segment.begin)
     x = np.ascontiguousarray(x)
     given = np.ascontiguousarray(given)
-    scales = plan.scales.beside(x.shape[1] - plan.system.size)
+    scales = plan.scales.with_others(x.shape[1] - plan.system.size)
     return AdaptiveRuns(
         plan.how,
         x,

@@ -39,8 +39,9 @@ MAX_DIRECTION_ITERATIONS = 200  # iterations for the direction in which a slip e
 
 @dataclass(frozen=True)
 class Saltation:
-    """dx+ = X dx + P dp and dt = tx dx + tp dp, with X (size, size), P (size, parameters), tx
-    (size,), tp (parameters,).
+    """The linear map of small changes across an event: dx+ = X dx + P dp of the state just after
+    it, and dt = tx dx + tp dp of its time. X (size, size), P (size, parameters), tx (size,), tp
+    (parameters,).
     """
 
     X: Array

@@ -48,6 +48,6 @@ def natural_beams(b: Bodies, y: ca.SX, rate: ca.SX, L: ca.SX) -> tuple[ca.SX, ca
 
 
 def _second_rate(f: ca.SX, y: ca.SX, rate: ca.SX) -> ca.SX:
-    """Return f'' with y'' = 0."""
+    """Return the second time derivative of f for the rates y' (`rate`) and y'' = 0."""
     still = ca.SX.sym("rate", y.numel())
     return ca.substitute(ca.jtimes(ca.jtimes(f, y, still), y, still), still, rate)

@@ -61,7 +61,9 @@ class Flexible:
         return total[0], total[1]
 
     def inertia(self) -> ca.SX:
-        """Return the coefficients of u' in the equations."""
+        """Return the coefficients of u' that the flexible bodies contribute to the equations of
+        motion.
+        """
         n = self.u.Z.shape[1]
         M = ca.SX(n, n)
         for b, w, V in self.found:
@@ -81,8 +83,8 @@ class Flexible:
         return ca.sparsify(M)
 
     def bias(self) -> ca.SX:
-        """Return the terms of the equations without u': the inertia terms with constant u, and the
-        weight.
+        """Return the terms without u' that the flexible bodies contribute to the equations of
+        motion: inertia terms with constant u, and the weight.
         """
         rows = ca.SX.zeros(self.u.Z.shape[1])
         for (b, w, V), (force, torque, along) in zip(self.found, self._forces()):

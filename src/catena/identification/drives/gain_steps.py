@@ -26,9 +26,9 @@ SETTLED = 1e-10  # of the cost, relative: a smaller change is the last
 def derivatives(
     theta: Array, gains: Array, sizes: Sequence[int], joint: int, free_gains: bool
 ) -> Array:
-    """Return T (columns of the joint, parameters): its efforts change by columns T d(parameters).
-
-    The parameters are theta, the logarithms of all gains, and the coefficients of all joints.
+    """Return the matrix T (columns of the joint, parameters): a change dp of the parameters changes
+    the efforts of the joint by its columns times T dp. The parameters are theta, the logarithms of
+    all gains, and the coefficients of all joints.
     """
     b, n = len(theta), len(gains)
     start = b + n + sum(sizes[:joint])

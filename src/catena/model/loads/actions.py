@@ -63,7 +63,7 @@ class Sites(Protocol):
     """
 
     def value(self, x: Scalar) -> float:
-        """Return the value of a field of the sort "number"."""
+        """Return the number for the value of a field that holds a number."""
 
     def body(self, frame: str) -> str:
         """Return the name of the body of a frame."""

@@ -95,7 +95,7 @@ class Places(Protocol):
     """
 
     def value(self, x: Scalar) -> Scalar:
-        """Return the value of a field of the sort "number"."""
+        """Return the number or symbol for the value of a field that holds a number."""
 
     def text(self, where: str, x: str | float) -> Scalar:
         """Return the value of a field of the sort "position" or "expression". where: the name of
@@ -121,7 +121,7 @@ class Scene(Protocol):
     """
 
     def value(self, x: Scalar) -> Scalar:
-        """Return the value of a field of the sort "number"."""
+        """Return the number or symbol for the value of a field that holds a number."""
 
     def text(self, where: str, x: str | float) -> Scalar:
         """Return the value of a field of the sort "expression". where: the name of the load, for

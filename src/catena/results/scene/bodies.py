@@ -184,7 +184,9 @@ def _shape(d: Drawing, body: str, key: str, s: Shape, colour: Colour) -> None:
 
 
 def _sectors(g: Geometry, odd: bool) -> Geometry:
-    """Return every other of six sectors about z."""
+    """Return the triangles of a solid in every other of six equal sectors about z. odd: whether in
+    the second, fourth and sixth.
+    """
     x, y, _ = g.points[g.faces].mean(axis=1).T
     sector = np.floor(np.arctan2(y, x) % (2 * np.pi) / (np.pi / 3)).astype(int) % 2 == 1
     return Geometry(g.points, g.normals, g.faces[sector == odd])

@@ -121,8 +121,8 @@ class ContactTerms:
         return response(M, R, by.column, by.size, inertia, LIGHT_INERTIA_RATIO)
 
     def without_rows(self, M: Array, J: Array) -> Array:
-        """Return J M^-1 J' (3 k, 3 k): the mobility of the bodies without locks and prescribed
-        motion. Light motions have the inertia of the whole mechanism.
+        """Return J M^-1 J' (3 k, 3 k) for k contacts, as if no locks and no prescribed motion held
+        the bodies. Light motions count with the inertia of the whole mechanism.
         """
         M = M + np.diag(self.choice_inertia) if self.light else M
         return np.asarray(J @ np.linalg.solve(M, J.T))

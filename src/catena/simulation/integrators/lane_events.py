@@ -126,8 +126,9 @@ def look(guard, method, lanes, memory, k, W):
 
 
 def mark_unclear_lanes(lanes, memory, k, W):
-    """Mark the lanes (due) in which a guard may have been at zero before place k although the
-    guards at that place do not show it. Return whether there are any.
+    """Mark the lanes (due) in which a guard may have been zero between two successive places of
+    evaluation, k - 1 and k of the LOOKS in a step, although its values there do not show it. Return
+    whether there are any.
     """
     some = False
     for l in range(W):
@@ -147,9 +148,10 @@ def mark_unclear_lanes(lanes, memory, k, W):
 
 
 def look_closer(guard, method, lanes, memory, k, W):
-    """In the marked lanes, go from place k - 1 to place k in smaller parts: by at most the fraction
-    `high` of a step at a time, and by less where a guard may have been at zero in between. Return
-    whether there is an event. `before` becomes the guards at the last place without an event.
+    """In the marked lanes, evaluate the guards between the places k - 1 and k of the step: after at
+    most the fraction `high` of the step at a time, and after less where a guard may have been zero
+    in between. Return whether there is an event. `before` becomes the guards at the last place
+    without an event.
     """
     found, going = False, True
     while going:
@@ -172,8 +174,8 @@ def look_closer(guard, method, lanes, memory, k, W):
 
 
 def decide_next_place(lanes, memory, k, l, W):
-    """From the guards at a place of lane l, decide whether there is an event (then return True),
-    whether a smaller part must be examined, or whether to continue from this place.
+    """From the guards at place k of a lane's step, decide whether there is an event (then return
+    True), whether a smaller part must be examined, or whether to continue from this place.
     """
     way = lanes.part[l] - lanes.low[l]
     event = fell(memory.before, memory.values, l, W)

@@ -303,8 +303,9 @@ class TighterRun(Sink):
 
     @property
     def difference(self) -> Difference:
-        """The largest difference over all rows, with the scale for which largest / size is the
-        worst ratio of a difference to the scale of its coordinate's error (`error_scales.py`).
+        """The largest difference of a coordinate over all rows. Its `size` is chosen such that
+        largest / size is the worst ratio, over all coordinates and rows, of a difference to the
+        scale on which errors of that coordinate are judged (`error_scales.py`).
         """
         size = self.plan.coordinate_sizes
         largest = float(self.apart.max(initial=0.0))

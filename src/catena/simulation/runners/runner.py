@@ -297,8 +297,8 @@ class Runner:
         self.sentence = why
 
     def _until(self) -> tuple[float, int]:
-        """Return the end of the next slice (s), if there are no events, and the index after its
-        last row.
+        """Return the end of the next slice (s) if no event ends it before, and the index after that
+        of its last output row.
         """
         times = self.plan.times
         length = rows_of_slice(self.plan)

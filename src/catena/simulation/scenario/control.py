@@ -46,7 +46,7 @@ from ..control.controllers import (
 )
 from ..control.wrenches import wrenches
 from .kinds import Context, Family, Kind, Reader, TableKey, flag, named, number, point, reads, word
-from .motion import beside, one_or_more, read_trajectory
+from .motion import csv_path, one_or_more, read_trajectory
 from .names import by_name
 
 
@@ -353,7 +353,7 @@ CONTROLLERS: Family[Controller | FMU] = Family(
             (
                 TableKey(
                     "file",
-                    beside,
+                    csv_path,
                     True,
                     doc="rows over time, next to this file or below its folder",
                 ),

@@ -53,7 +53,7 @@ _ENDS = TableKey(
 
 
 @reads(Text("name of a .csv file"))
-def beside(t: Table, key: str, c: Context) -> Path:
+def csv_path(t: Table, key: str, c: Context) -> Path:
     """Read the path of a .csv file, which must be in the folder of the scenario or below it."""
     path = c.folder / t.text(key)
     if path.suffix.lower() != ".csv" or not path.resolve().is_relative_to(c.folder.resolve()):
@@ -123,7 +123,7 @@ TRAJECTORIES: Family[Trajectory] = Family(
             (
                 TableKey(
                     "file",
-                    beside,
+                    csv_path,
                     True,
                     doc="rows of t and coordinates, next to this file or below its folder",
                 ),

@@ -189,7 +189,7 @@ class SteppedContacts:
             *(f"contact {word}" for word in CERTIFICATE),
         )
 
-    def beside(self, law: Law) -> tuple[Law, ca.SX]:
+    def with_contact_states(self, law: Law) -> tuple[Law, ca.SX]:
         """Return the law of the controller with the states of the contacts added after its own, and
         the symbols of these states.
         """

@@ -108,7 +108,7 @@ class System:
         self.controller, self.touching_state = (
             (self.controller, ca.SX.zeros(0))
             if stepping is None
-            else stepping.beside(self.controller)
+            else stepping.with_contact_states(self.controller)
         )
         self.c, self.nc = self.controller.state, len(self.controller.names)
         # indices in the state of the times of the next samples

@@ -104,8 +104,9 @@ class RimPoint(TouchingPoint):
         return ca.vertcat(*(-dot(end.axis(k), plane.axis(2)) for k in range(2)))
 
     def _leaning(self, s: Tracer, mode: Any) -> tuple[ca.SX, ca.SX, Any]:
-        """Return the lean (2,); the speed of the rim that its change makes (2,), m/s; and whether
-        the lean is in the plane of the mode's direction, and stays there.
+        """Return the tilt of the end as a vector (2,), as `lean` does; its rate of change times the
+        radius of the rim (2,), m/s; and whether the tilt is along the direction stored in the mode,
+        and stays so, within tolerances.
         """
         lean = self.lean(s)
         faster = ca.jtimes(lean, s.q, s.coordinate_rate()) * s.value(self.ends[0].size[0])

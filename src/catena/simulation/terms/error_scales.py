@@ -73,7 +73,7 @@ class ErrorScales:
         """
         return np.ascontiguousarray(np.where(self.table[FAR] > 0.0, x, 0.0))
 
-    def beside(self, more: int) -> ErrorScales:
+    def with_others(self, more: int) -> ErrorScales:
         """Return these scales with those of `more` other states appended, whose scale is one."""
         own = np.zeros((len(self.table), more))
         own[OTHER] = 1.0
@@ -110,7 +110,8 @@ class ErrorScales:
 
     def first_step(self, most: float, x: Array, rate: Array) -> tuple[float, float]:
         """Return the length of the first step from x (s), at most `most`, as
-        `lane_driver.first_step` computes it, and the largest speed in it relative to l, 1/s.
+        `lane_driver.first_step` computes it; and the largest speed in that step relative to the
+        scale of its coordinate, 1/s.
         """
         place, speed, gain = (
             float((np.abs(y) * self.table[row]).max())
@@ -131,8 +132,8 @@ class ErrorScales:
         return np.asarray(h * ((self.table[FAR] + h * self.table[FAST]) / base + self.table[OTHER]))
 
     def moved(self, x: Array, origin: Array) -> tuple[float, float]:
-        """Return how far a state is from the origin, relative to l, and how fast it moves, relative
-        to l, 1/s.
+        """Return how far positions are from the origin, as the largest ratio to their scales; and
+        how fast they move, as the largest ratio of a speed to its scale, 1/s.
         """
         return float((np.abs(x - origin) * self.table[FAR]).max()), float(
             (np.abs(x) * self.table[FAST]).max()
@@ -175,8 +176,8 @@ def error_table(system: SystemSymbols, length: float) -> Array:
 
 
 def coordinate_sizes(layout: Layout, length: float) -> tuple[Array, Array]:
-    """Return l of the coordinates (nq,) and of the speeds (nv,): the length of the mechanism for a
-    slide, one otherwise.
+    """Return the scales (l in the module's documentation) of the coordinates (nq,) and of the
+    speeds (nv,): the length of the mechanism for a translation, one otherwise.
     """
     q = np.ones(layout.nq)
     v = np.ones(layout.nv)
@@ -187,7 +188,9 @@ def coordinate_sizes(layout: Layout, length: float) -> tuple[Array, Array]:
 
 
 def _energy(system: SystemSymbols, length: float) -> float:
-    """Return m l^2 of the whole mechanism, kg m2; one where it has no inertia."""
+    """Return the sum of all m L^2 and moments of inertia of the mechanism, L its length, kg m2; one
+    where it has no inertia.
+    """
     m = system.mechanism
     parts = [
         [float(value_of(x, m.parameters)) for x in (b.mass, *(b.inertia[k] for k in (0, 3, 5)))]
@@ -197,11 +200,12 @@ def _energy(system: SystemSymbols, length: float) -> float:
 
 
 def _encoded(system: SystemSymbols, q: Array, v: Array, length: float) -> tuple[Array, Array]:
-    """Return l of positions and of speeds (nx,) among the states of a formulation whose state is
-    not (q, v), zero elsewhere.
+    """Return the scales of positions and of speeds (nx,) for a formulation whose state is not (q,
+    v); zero for other states.
 
-    l of a state is the largest |d state / d coordinate| times l of the coordinate, and likewise for
-    speeds, over three configurations, since the derivative of a cosine vanishes at its maximum.
+    The scale of a state is the largest |d state / d coordinate| times the scale of the coordinate,
+    and likewise for speeds, over three configurations, since the derivative of a cosine vanishes at
+    its maximum.
     """
     encode = system.equations.encode
     near = np.zeros(system.nx)
