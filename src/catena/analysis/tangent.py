@@ -151,11 +151,11 @@ def _trace(machine: Machine, name: str) -> ca.Function:
         r, c = r - A.T @ lam, A @ t.a - gamma
 
     def along(f: ca.SX) -> ca.SX:
-        """Return df/dq along the speeds."""
+        """Return the derivative of an expression f by displacements along the speeds."""
         return ca.densify(ca.jacobian(f, t.q) @ N)
 
     def with_v(f: ca.SX) -> ca.SX:
-        """Return df/dv."""
+        """Return the derivative of an expression f by the speeds v."""
         return ca.densify(ca.jacobian(f, t.v))
 
     if moving:

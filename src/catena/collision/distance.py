@@ -465,5 +465,5 @@ def _nearer(
 
 
 def _combined(E: list[Vector], x: Sequence[Scalar]) -> Vector:
-    """Return x1 E1 + x2 E2 + x3 E3."""
+    """Return the linear combination x1 E1 + x2 E2 + x3 E3 of three vectors."""
     return add(scale(x[0], E[0]), add(scale(x[1], E[1]), scale(x[2], E[2])))

@@ -67,7 +67,9 @@ class PolyhedraPair(NamedTuple):
         return float(found.gap), np.array(found.place)
 
     def parting(self, R: Array, p: Array) -> list[Feature]:
-        """Return all features at X_BA = (R, p)."""
+        """Return all features at the relative pose X_BA = (R, p), along whose normals the shapes
+        can be separated.
+        """
         return self.features(R, p).points
 
 
@@ -92,7 +94,9 @@ class RoundedPair(NamedTuple):
         return float(found.gap), np.array(found.core)
 
     def parting(self, R: Array, p: Array) -> list[RoundedFeature]:
-        """Return all features at X_BA = (R, p)."""
+        """Return all features at the relative pose X_BA = (R, p), along whose normals the shapes
+        can be separated.
+        """
         return self.features(R, p).points
 
 

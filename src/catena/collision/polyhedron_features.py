@@ -67,7 +67,7 @@ class Feature(NamedTuple):
 
     @staticmethod
     def absent() -> tuple[float, ...]:
-        """Return the numbers of no feature."""
+        """Return the numbers of a contact point that is not in use, because it has no feature."""
         return NUMBERS
 
     @property
@@ -157,7 +157,7 @@ def patch_features(
 
 
 def _features(A: Polyhedron, B: Polyhedron, R: Array, p: Array) -> PatchFeatures:
-    """Return the points of the patch at X_BA = (R, p)."""
+    """Return the points of the patch of two polyhedra at the relative pose X_BA = (R, p)."""
     there = moved(A, R, p)
     seen = facing(there, B)
     size = min(A.radius, B.radius)

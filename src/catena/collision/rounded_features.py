@@ -76,7 +76,7 @@ class RoundedFeature(NamedTuple):
 
     @staticmethod
     def absent() -> tuple[float, ...]:
-        """Return the numbers of no feature."""
+        """Return the numbers of a contact point that is not in use, because it has no feature."""
         return ROUNDED_NUMBERS
 
     @property
@@ -534,7 +534,9 @@ class _Pair:
         limits: Any = FREE,
         planes: Any = None,
     ) -> RoundedFeature:
-        """Return a RoundedFeature with corner i of A and point b of B."""
+        """Return the RoundedFeature of corner i of A and the point b of B, with the bounds of its
+        region.
+        """
         none = np.tile([0.0, 0.0, 0.0, 1.0], (PLANES, 1))
         return RoundedFeature(
             key,

@@ -196,7 +196,7 @@ def _products(Q: Any, R: Any, frame: tuple[Any, Any, Any]) -> tuple[Any, ...]:
 
 
 def _times(Q: Any, n: Any) -> Any:
-    """Return Q' n."""
+    """Return the product Q' n of a matrix, given by its columns, and a vector."""
     return tuple(dot(Q[k : k + 3], n) for k in (0, 3, 6))
 
 

@@ -77,7 +77,7 @@ class Sections:
     # --- the frame
     @property
     def velocity(self) -> tuple[ca.SX, ca.SX]:
-        """Return w and V of the body's frame."""
+        """Return the angular velocity w and the velocity V of the body's frame, in its own axes."""
         V = self.s.frame_velocity(self.body, "body")
         return V[:3], V[3:]
 
@@ -131,7 +131,9 @@ class Sections:
     # --- sums
     @cached_property
     def sums(self) -> tuple[ca.SX, ...]:
-        """Return m, s (3,), I (3, 3), A (3, n), B (3, n), D (n, n), rotors included."""
+        """Return the sums over the sections of the module's documentation: m, s (3,), I (3, 3), A
+        (3, n), B (3, n), D (n, n), rotors included.
+        """
         r, F, m = self.r, self.F, self.m
         s = r.T @ m
         Q = r.T @ (ca.repmat(m, 1, 3) * r)

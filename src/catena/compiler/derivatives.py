@@ -84,7 +84,7 @@ class _Inverse:
         )
 
     def __call__(self, B: ca.SX) -> ca.SX:
-        """Return M^-1 B."""
+        """Return the solution M^-1 B of equations with the mass matrix."""
         return ca.densify(self.N @ (self.inverted @ (self.N.T @ ca.sparsify(B))))
 
     def whole(self) -> ca.SX:

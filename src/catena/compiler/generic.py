@@ -267,13 +267,13 @@ def constraint_rows(tree, con, q, v, zeros, x, W, gamma, error, rate, Y, out):
 
 
 def mass_matrix(tree, q, x, out):
-    """Compute M (nv, nv)."""
+    """Compute the mass matrix M (nv, nv)."""
     clear(out)
     dynamics.mass_matrix(tree, q, x, out)
 
 
 def coriolis_matrix(tree, q, v, x, F6, dF6, I, B, X6, F3, out):
-    """Compute C (nv, nv)."""
+    """Compute the Coriolis matrix C (nv, nv)."""
     clear(out)
     coriolis.coriolis_matrix(tree, q, v, x, F6, dF6, I, B, X6, F3, out)
 

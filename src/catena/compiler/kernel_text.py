@@ -258,7 +258,7 @@ class KernelText:
         return self.new(f"extractelement {self.V} {x.name}, i64 0") if self.width > 1 else x.name
 
     def arithmetic(self, op: type, a: Any, b: Any) -> Any:
-        """Return a op b."""
+        """Return the result of an arithmetic operation: a op b."""
         if not (isinstance(a, Value) or isinstance(b, Value)):
             return PYTHON[op](a, b)
         if op is ast.Mult and not isinstance(a, Value) and isinstance(a, float) and a == 0.0:
@@ -282,7 +282,7 @@ class KernelText:
         return Value("float", self.new(f"f{INSTRUCTIONS[op]} {FLAGS} {self.V} {x.name}, {y.name}"))
 
     def compared(self, op: type, a: Any, b: Any) -> Any:
-        """Return the truth of a op b."""
+        """Return the truth of a comparison: a op b."""
         if not (isinstance(a, Value) or isinstance(b, Value)):
             return PYTHON[op](a, b)
         whole, real = COMPARISONS[op]

@@ -169,7 +169,7 @@ class Applied:
         return *followed(mimic, self.s.q[self.coordinates[mimic.joint]], self.value), mimic.joint
 
     def axes(self, frame: str) -> Matrix:
-        """Return R_WF, three rows."""
+        """Return the rotation R_WF of a frame in the ground, as three rows."""
         X = self.pose(frame)
         return tuple(tuple(X[i, k] for k in range(3)) for i in range(3))  # type: ignore[return-value]
 

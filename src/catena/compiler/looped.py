@@ -99,7 +99,9 @@ def _unit_inverse(L: ca.MX) -> ca.MX:
 
 
 def _forces_body(p: HeldRows) -> list[ca.MX]:
-    """Return the body of `switched_rows.row_forces`."""
+    """Return the body of the CasADi function that computes what the kernel
+    `switched_rows.row_forces` does.
+    """
     rows = ca.vertcat(ca.diag(p.z) @ p.B, p.others)
     keep = _independent(rows @ ca.diag(p.column) @ rows.T, p.size)[: p.z.numel()]
     Y, D = p.W @ p.F.T, ca.diag(p.weight)
@@ -115,7 +117,9 @@ def _forces_body(p: HeldRows) -> list[ca.MX]:
 
 
 def _change_body(p: OffRows) -> list[ca.MX]:
-    """Return the body of `switched_rows.row_change`."""
+    """Return the body of the CasADi function that computes what the kernel
+    `switched_rows.row_change` does.
+    """
     A = ca.diag(p.z) @ p.A
     keep = _independent(A @ ca.diag(p.column) @ A.T, p.size)
     N = _unit_inverse(p.factor)

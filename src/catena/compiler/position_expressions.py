@@ -42,7 +42,7 @@ class Placed:
 
     @cached_property
     def rates(self) -> ca.SX:
-        """g' = A v + B (m,)."""
+        """Return the rates g' = A v + B (m,) of the residuals of all constraints."""
         return ca.jtimes(self.rows, self.s.q, self.s.coordinate_rate()) + ca.jacobian(
             self.rows, self.s.t
         )

@@ -194,7 +194,7 @@ class _Table(np.ndarray):
 
 
 class _Method(ctypes.Structure):
-    """PyMethodDef."""
+    """The C structure PyMethodDef of the interpreter, which describes a built-in function."""
 
     _fields_ = [
         ("name", ctypes.c_char_p),

@@ -91,7 +91,7 @@ class Symbols:
         return np.full(shape, 0.0, dtype=object)
 
     def coordinate_rate(self, v: Any = None) -> ca.SX:
-        """Return qdot = N(q) v (nq,)."""
+        """Return the rates of the coordinates, qdot = N(q) v (nq,)."""
         v = self.V if v is None else v
         rate = self.blank(self.layout.nq)
         for c in self.layout.coordinates:

@@ -156,11 +156,11 @@ class Tracer(Kinematics):
         )
 
     def mass_matrix(self) -> ca.SX:
-        """Return M (nv, nv)."""
+        """Return the mass matrix M (nv, nv)."""
         return matrix(self._inertia())
 
     def _inertia(self) -> np.ndarray:
-        """M (nv, nv)."""
+        """The mass matrix M (nv, nv), traced once."""
         M = self.lift.congruence(self._inertia_of_nodes())
         for sections in self.flexible:
             M = M + entries(sections.inertia())
@@ -363,7 +363,7 @@ class Tracer(Kinematics):
         return matrix(W)
 
     def coriolis_matrix(self) -> ca.SX:
-        """Return C (nv, nv)."""
+        """Return the Coriolis matrix C (nv, nv)."""
         n = len(self.layout.nodes)
         nv = len(self.V)
         rows = int(sum(speeds(k) for k in self.tree.motion))
@@ -448,7 +448,7 @@ def factored(M: np.ndarray) -> np.ndarray:
 
 
 def solved(factor: np.ndarray, b: ca.SX) -> ca.SX:
-    """Return M^-1 b of a factor, for a column b."""
+    """Return the solution M^-1 b for the factor of a mass matrix and a column b."""
     x = np.array(elements(b), dtype=object)
     dynamics.solve(factor, x)
     return vector(x)

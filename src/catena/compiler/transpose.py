@@ -202,7 +202,7 @@ def _columns(
 
 
 def _transposed(t: Text, rows: list[str]) -> list[str]:
-    """Return the W columns of W rows."""
+    """Return the transpose of a tile: the W columns of W rows."""
     low, high = zip(*(_crossed(t, a, b) for a, b in zip(rows[0::2], rows[1::2])))
     return [column for both in zip(_exchanged(t, low), _exchanged(t, high)) for column in both]
 
@@ -216,7 +216,7 @@ def _half_transposed(t: Text, parts: list[str]) -> list[str]:
 
 
 def _crossed(t: Text, a: str, b: str, size: int = 0) -> list[str]:
-    """Return of two vectors a0 b0 a2 b2 ..., and a1 b1 a3 b3 ..."""
+    """Exchange entries of two vectors: return a0 b0 a2 b2 ..., and a1 b1 a3 b3 ..."""
     W = size or t.width
     low = [l if l % 2 == 0 else W + l - 1 for l in range(W)]
     return [_shuffled(t, a, b, low, size), _shuffled(t, a, b, [l + 1 for l in low], size)]

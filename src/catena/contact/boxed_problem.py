@@ -113,7 +113,7 @@ def _correction(W: Array, a: Array, free: NDArray[np.bool_]) -> Array:
 
 
 def _times(W: Array, x: Array) -> Array:
-    """Return W x of each problem."""
+    """Return the product W x of each problem."""
     return (W @ x[..., None])[..., 0]
 
 

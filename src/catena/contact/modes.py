@@ -494,7 +494,7 @@ def _closed_columns(
 
 
 def _unit(k: int, n: int) -> Array:
-    """Return the n-th unit vector (3 k,)."""
+    """Return the n-th unit vector of the space of all contact forces, (3 k,)."""
     found = np.zeros(3 * k)
     found[n] = 1.0
     return found

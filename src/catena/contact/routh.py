@@ -213,8 +213,8 @@ def _solve_tangents(one: Problem, t: Array) -> Array:
 
 
 def _tangents(one: Problem) -> tuple[Array, Array]:
-    """Return w (m,) and V (2, m): eigenvalues and eigenvectors of G_tt, without those across a
-    plane of motion.
+    """Return the eigenvalues w (m,) and eigenvectors V (2, m) of the tangential block G_tt of the
+    Delassus matrix, without those across a plane of motion.
     """
     w, V = np.linalg.eigh(one.G[1:, 1:])
     live = w > max(FIXED_TANGENT_RATIO, NO_SLIP_RATIO * w[-1])
@@ -294,7 +294,7 @@ def _curve(one: Problem, at: Moment, t: Array) -> Moment:
     """
 
     def rate(_: float, y: Array) -> Array:
-        """Return dy/dtau."""
+        """Return the rate dy/dtau of the integrated quantities y."""
         d = np.array([np.cos(y[1]), np.sin(y[1])])
         s = np.exp(y[0])
         along, across = _turn(one, d)

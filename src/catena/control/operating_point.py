@@ -54,7 +54,9 @@ class OperatingPoint:
         )
 
     def deviation(self, layout: Layout, q: Any, v: Any) -> ca.SX:
-        """Return x (n,) as an expression of q (nq,) and v (nv,)."""
+        """Return the deviation x (n,) from the operating point as an expression of q (nq,) and v
+        (nv,).
+        """
         return deviation(layout, self, q, v, ca.SX(self.q), ca.SX(self.v))
 
     def spread(self, layout: Layout, u: Any) -> ca.SX:

@@ -138,7 +138,7 @@ class PostureTask:
         return machine.nq
 
     def pack(self, machine: Machine, target: Any) -> Array:
-        """Return coordinates (nq,)."""
+        """Return the coordinates (nq,) of the target posture."""
         q = np.asarray(target, float)
         if q.shape != (machine.nq,):
             raise StateError(
@@ -178,7 +178,7 @@ class ComTask:
         return 3
 
     def pack(self, machine: Machine, target: Any) -> Array:
-        """Return a point (3,), m."""
+        """Return the target point (3,), m."""
         p = np.asarray(target, float)
         if p.shape != (3,):
             raise StateError(f"task {self.name!r}: its target has the shape {p.shape}; it is (3,)")

@@ -240,7 +240,9 @@ def _refuse_dry_friction(m: Mechanism, switching: bool) -> None:
 
 # --- variables
 def _function(name: str, given: list[ca.SX], found: ca.SX) -> ca.Function:
-    """Return a CasADi function of (t, x, u, p)."""
+    """Return a CasADi function of (t, x, u, p) with these outputs and with names for inputs and
+    outputs.
+    """
     return ca.Function(name, given, [ca.cse(ca.densify(found))])
 
 

@@ -113,7 +113,9 @@ def coriolis_matrix(tree, q, v, x, S, dS, I, B, X, F, C):
 
 @kernel
 def _body(V, X, i, I, B, F):
-    """Fill B[i] = 1/2 [-(v x)' I + (I v) xbar* - I (v x)]; (f xbar*) v = v x* f."""
+    """Fill B[i], the velocity-dependent matrix of a body, with 1/2 [-(v x)' I + (I v) xbar* - I (v
+    x)], where (f xbar*) v = v x* f.
+    """
     f = F[0]
     for a in range(6):
         f[a] = 0.0 * V[0]

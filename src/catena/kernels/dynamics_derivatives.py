@@ -63,7 +63,7 @@ def inverse_dynamics_derivatives(tree, q, v, a, x, dq, dv, M):
 # --- motions: pairs (w, u)
 @kernel
 def _crossed(a, b):
-    """Return a x b of two motions."""
+    """Return the spatial cross product a x b of two motions."""
     return cross(a[0], b[0]), add(cross(a[0], b[1]), cross(a[1], b[0]))
 
 
@@ -174,7 +174,7 @@ def _together(a, b):
 
 @kernel
 def _inertia(carried, y):
-    """Return I y: torque and force."""
+    """Return the torque and force I y of an inertia I for the motion y."""
     m = carried[0]
     h = carried[1]
     J = carried[2]

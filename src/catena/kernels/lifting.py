@@ -57,11 +57,11 @@ class Lift:
         return bool(self.F)
 
     def v(self, v: Any) -> list:
-        """Return v^ = W v."""
+        """Return the speeds of all nodes, v^ = W v, from the mechanism's own."""
         return [*v, *(_sum([c * v[k] for k, c in row.items()]) for row in self.F)]
 
     def a(self, v: Any, a: Any) -> list:
-        """Return a^ = W a + dW v."""
+        """Return the accelerations of all nodes, a^ = W a + dW v, from the mechanism's own."""
         turning = [[b * v[f.vi + i] * v[f.vi + j] for i, j, b in f.B] for f in self._followers]
         return [
             *a,
@@ -82,8 +82,8 @@ class Lift:
         return found
 
     def back(self, tau: Any, rows: list[Coefficients] | None = None) -> list:
-        """Return W^T tau^, along the mechanism's own speeds; `rows` replaces F below the
-        identity.
+        """Return forces along the speeds of all nodes as forces along the mechanism's own speeds,
+        W^T tau^. `rows` replaces F in W below the identity.
         """
         own = list(tau[: self.nv])
         for x, row in zip(tau[self.nv :], self.F if rows is None else rows):
@@ -93,7 +93,9 @@ class Lift:
         return own
 
     def congruence(self, M: np.ndarray) -> np.ndarray:
-        """Return W^T M^ W (nv, nv)."""
+        """Return a matrix over all nodes converted to the mechanism's own speeds, W^T M^ W (nv,
+        nv).
+        """
         return (
             _array(self.back(column) for column in zip(*(self.back(row) for row in M))).T
             if self
@@ -101,7 +103,7 @@ class Lift:
         )
 
     def rate_term(self, M: np.ndarray, v: Any) -> np.ndarray:
-        """Return W^T M^ dW (nv, nv)."""
+        """Return the term W^T M^ dW (nv, nv), which the rate of W adds to a Coriolis matrix."""
         rates = self.rates(v)
         none = [0.0] * self.nv
         # dW has zeros where W has the identity

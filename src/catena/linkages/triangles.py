@@ -54,7 +54,7 @@ class Side:
         return (self.X_BF[2], self.X_BF[3])
 
     def slid(self, distance: Any) -> PlanarPose:
-        """Return X_AB of a slide at a distance."""
+        """Return the planar pose X_AB of the two groups of a slide at a distance."""
         x, y = self.direction
         D = (1.0, 0.0, x * distance, y * distance)
         return compose(compose(self.X_AF, D), inverse(self.X_BF))

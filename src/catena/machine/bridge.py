@@ -160,7 +160,9 @@ class Bridge:
         return np.asarray(J, float) @ np.swapaxes(self._map(q), -1, -2)
 
     def _map(self, q: Array) -> Array:
-        """Return T (..., nv, nv) with v_peer = T v."""
+        """Return the matrix T (..., nv, nv) that converts catena's speeds to the peer's, v_peer = T
+        v.
+        """
         q = np.asarray(q, float)
         columns = [
             self.v_to(q, np.broadcast_to(e, (*q.shape[:-1], self.nv))) for e in np.eye(self.nv)

@@ -197,7 +197,7 @@ class Seen(NamedTuple):
 
 
 def _turned_by(R: Array, x: Array) -> Array:
-    """Return R' x for each joint."""
+    """Return the product R' x of the transposed rotation and the vector of each joint."""
     return np.einsum("...ji,...j->...i", R, x)
 
 

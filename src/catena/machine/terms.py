@@ -43,7 +43,7 @@ class Terms:
 
 
 def terms(machine: Machine, q: Array, v: Array, wrenches: Any = None, t: float = 0.0) -> Terms:
-    """Return the terms at (q, v) and time t (s)."""
+    """Return the terms of the equations of motion at a state (q, v) and time t (s)."""
     rows = rows_at(machine, q, v, t)
     return Terms(
         machine.mass_matrix(q),

@@ -69,15 +69,15 @@ class Program:
         return float(self.values(z)[1].sum())
 
     def constraints(self, z: Array) -> Array:
-        """Return g (N nr,)."""
+        """Return the values g (N nr,) of all constraint rows."""
         return self.values(z)[0].ravel()
 
     def gradient(self, z: Array) -> Array:
-        """Return the gradient (n,) of the cost."""
+        """Return the gradient (n,) of the total cost."""
         return np.bincount(self.places.ravel(), self.slopes(z)[1].ravel(), self.size).astype(float)
 
     def jacobian(self, z: Array) -> Array:
-        """Return the entries of d g / dz."""
+        """Return the entries of the sparse Jacobian d g / dz of the constraint rows."""
         out = np.zeros(self.jacobian_sparsity.nnz())
         if self._jacobian_at.size:
             out[self._jacobian_at] = self.slopes(z)[0].ravel()

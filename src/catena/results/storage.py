@@ -310,7 +310,9 @@ def latest(slots: np.ndarray) -> Journal | None:
 
 
 def packed(journal: Journal, width: int) -> bytes:
-    """Return the bytes of a slot."""
+    """Return a journal as bytes: its length, its checksum, and its text. Raise CatenaError where it
+    does not fit into a slot of `width` bytes.
+    """
     text = json.dumps(asdict(journal)).encode()
     if len(text) > width - HEAD.size:
         raise CatenaError(

@@ -170,7 +170,9 @@ class Jump:
 
     @cached_property
     def _row_response(self) -> tuple[ca.SX, ca.SX]:
-        """M^-1 R' and (R M^-1 R')^-1."""
+        """The response M^-1 R' of the speeds to impulses of the rows R, and the inverse of the
+        rows' own response, (R M^-1 R')^-1.
+        """
         M, R = self._binding[0], self._rows[0]
         MR = ca.solve(M, R.T)
         return MR, ca.inv(R @ MR) if R.shape[0] else ca.SX.zeros(0, 0)
@@ -208,7 +210,7 @@ class Jump:
 
     # --- contacts
     def _contact_jacobian(self, point: int) -> ca.SX:
-        """Return J (3 or 1, nv) of a contact point."""
+        """Return the Jacobian J (3, nv) of a contact point, or (1, nv) without friction."""
         return self._binding[3][self.system.holding.contact_rows()[point], :]
 
     def _speeds(self, point: int, v: ca.SX) -> ca.SX:

@@ -53,7 +53,7 @@ class Linearised:
 
     @cached_property
     def flow(self) -> ca.Function:
-        """The function (t, x, u, p) -> x'."""
+        """The function (t, x, u, p) -> x', the rate of the state."""
         if not self.integrals:
             return self.system.derivative
         rate = self.system.derivative(self.t, self._x, self.U, self.P)
@@ -75,7 +75,9 @@ class Linearised:
         )
 
     def tangent(self, f: ca.Function) -> ca.Function:
-        """Return the function (t, (x, dx), u, (p, dp, du)) -> (f, df)."""
+        """Return the function (t, (x, dx), u, (p, dp, du)) -> (f, df): the value of f and its
+        directional derivative.
+        """
         dx = ca.SX.sym("dx", self.size)
         dp = ca.SX.sym("dp", self.np)
         du = ca.SX.sym("du", self.nv)

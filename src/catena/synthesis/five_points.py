@@ -39,7 +39,9 @@ def _parts(u: Complex, p: Complex, k: int) -> tuple[Complex, ...]:
 
 
 def equations(u: Complex, p: Complex) -> Complex:
-    """Return the residuals (n, 8). u (n, 8): x, x', y, y', T. p (n, 12): a, a', b, b', d, d'."""
+    """Return the residuals (n, 8) of the equations of n linkages. u (n, 8): the unknowns x, x', y,
+    y', T. p (n, 12): the data a, a', b, b', d, d'.
+    """
     both = [_parts(u, p, k) for k in range(2)]
     return np.concatenate([A * B - C * D for *_, A, B, C, D in both], axis=1)
 
@@ -57,7 +59,7 @@ def _jacobian(u: Complex, p: Complex) -> Complex:
 
 
 def _slope(u: Complex, p: Complex, rate: Complex) -> Complex:
-    """Return du/ds where dp/ds is `rate`."""
+    """Return the rate du/ds of the solutions when the data change at dp/ds = `rate`."""
     columns = []
     for k in range(2):
         _, _, _, A, B, C, D = _parts(u, p, k)

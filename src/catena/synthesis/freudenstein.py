@@ -75,7 +75,9 @@ def function_generators(
 
 
 def rows(phi: Array, psi: Array) -> Array:
-    """Return the coefficients (n, 7) of Re z1, Im z1, Re z2, Im z2, K3, Re e, Im e."""
+    """Return the coefficients (n, 7) of the unknowns Re z1, Im z1, Re z2, Im z2, K3, Re e, Im e in
+    Freudenstein's equations, one row for each position.
+    """
     d = phi - psi
     return np.stack(
         [

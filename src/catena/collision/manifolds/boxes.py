@@ -323,7 +323,7 @@ def _turned(last, middle, v):
 
 @kernel
 def _axis(last, middle, x, y, z):
-    """Return the inverse permutation of `_turned`."""
+    """Return a vector with its entries permuted back: the inverse of `_turned`."""
     return choose(last, (x, y, z), choose(middle, (y, z, x), (z, x, y)))
 
 

@@ -110,7 +110,7 @@ def _factor(p, s, m):
 
 @kernel
 def _solve(s, m):
-    """Solve t <- (L L')^-1 t in place."""
+    """Solve L L' x = t for x in place, with the Cholesky factor L: s.t becomes the solution."""
     for row in range(m):
         total = s.t[row]
         for k in range(row):

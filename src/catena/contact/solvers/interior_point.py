@@ -409,7 +409,7 @@ def _aim_boxed(s, j, n, tau, second):
 
 @kernel
 def _times(H, x, n, rough, smooth):
-    """Return row n of H times x."""
+    """Return one row, n, of the product of the matrix H and the vector x."""
     a = 0.0 * x[0]
     b = 0.0 * x[0]
     c = 0.0 * x[0]
@@ -454,7 +454,7 @@ def _root(v0, v1, v2, beta, x, y, z):
 
 @kernel
 def _solve(s, rough, smooth):
-    """Solve t <- (L L')^-1 t in place."""
+    """Solve L L' x = t for x in place, with the Cholesky factor L: s.t becomes the solution."""
     m = 3 * rough + smooth
     for row in range(m):
         total = s.t[row]

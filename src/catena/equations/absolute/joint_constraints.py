@@ -186,7 +186,9 @@ class Bodies:
 
     @cached_property
     def motion(self) -> tuple[ca.SX, ca.SX, ca.SX]:
-        """P, R and V as functions of the joints' q and v."""
+        """The positions P, rotations R and velocities V of all links as functions of the joints' q
+        and v.
+        """
         s, x = self.tracer, self.tracer.work()
         kinematics.velocities(s.tree, s.Q, s.V, x)
         P: list = []

@@ -97,7 +97,7 @@ class Complement(NamedTuple):
         return _swapped(found, self.swaps[::-1]) / self.unit
 
     def _back(self, x: ca.SX) -> ca.SX:
-        """Return D Q x."""
+        """Return D Q x: the reflections Q applied to x (n), then the scales D of the speeds."""
         for h in reversed(self.reflections):
             x = h(x)
         return ca.sparsify(ca.SX(self.D) * x)

@@ -44,7 +44,9 @@ class BendingPartials(NamedTuple):
         return self.beam.body
 
     def inertia(self) -> ca.SX:
-        """Return the contribution of the body to A_rj (nv x nv)."""
+        """Return the contribution of the flexible body to the matrix A_rj (nv x nv) of the
+        accelerations in Kane's equations.
+        """
         m = self.beam.masses
         V = ca.vertcat(*self.V)
         beam = self.beam
@@ -79,7 +81,9 @@ class BendingPartials(NamedTuple):
         return ca.horzsplit(F), -self.S @ turn, -along
 
     def active(self, v: ca.SX, a: ca.SX, g: ca.SX) -> ca.SX:
-        """Return the contribution of the body to F_r + F*_r (nv)."""
+        """Return the contribution of the flexible body to the generalised active and inertia forces
+        F_r + F*_r (nv).
+        """
         F, T, along = self.forces(v, a, g)
         return sum((V.T @ f for V, f in zip(self.V, F)), self.w.T @ T + self.E.T @ along)
 

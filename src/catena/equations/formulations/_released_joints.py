@@ -54,8 +54,8 @@ def released_wrenches(s: Tracer, a: ca.SX, lam: ca.SX | None) -> ca.SX:
 
 
 def _along(s: Tracer, T: ca.SX, V: ca.SX, e: ca.SX) -> ca.SX:
-    """Return the wrench d/dt dT/de + dV/de for the speeds e of a released joint, at e = 0 and the
-    accelerations s.a.
+    """Return the wrench in a released joint, by Lagrange's equations d/dt dT/de + dV/de for its
+    speeds e, at e = 0 and the accelerations s.a.
     """
     h, slope = ca.substitute([ca.gradient(T, e), ca.gradient(V, e)], [e], [ca.SX.zeros(6)])
     return time_derivative(s, h, s.a) + slope

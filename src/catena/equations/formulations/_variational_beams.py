@@ -49,7 +49,7 @@ class Flexible:
         return w, V
 
     def energies(self) -> tuple[ca.SX, ca.SX]:
-        """Return T and V of all of them."""
+        """Return the kinetic and the potential energy of all flexible bodies."""
         g = vector(self.s.tree.gravity)
         total = [ca.SX(0), ca.SX(0)]
         for beam, w, V in self.found:

@@ -53,7 +53,9 @@ def _joint_speeds(s: Tracer) -> VariationalSpeeds:
 
 
 def _named(s: Tracer, own: VariationalSpeeds, names: list[str]) -> VariationalSpeeds:
-    """Return u = Y v by the names of its rows; Y is inverted once, symbolically."""
+    """Return the speeds u = Y v that a user has named; the rows of Y follow from the names, and Y
+    is inverted once, symbolically.
+    """
     n = s.layout.nv
     k = FrameKinematics(s, own, lambda i: i)
     joints = [x.removesuffix("'") for x in own.names]

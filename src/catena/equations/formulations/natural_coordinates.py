@@ -159,7 +159,7 @@ class Natural:
 
 
 def _axial(R: ca.SX) -> ca.SX:
-    """Return (3, 9): R'' (row by row) -> the axial vector of R^T R''."""
+    """Return the matrix (3, 9) that maps R'' (row by row) to the axial vector of R^T R''."""
     D = ca.SX.sym("D", 9)
     S = R.T @ ca.reshape(D, 3, 3).T
     return ca.jacobian(0.5 * ca.vertcat(S[2, 1] - S[1, 2], S[0, 2] - S[2, 0], S[1, 0] - S[0, 1]), D)

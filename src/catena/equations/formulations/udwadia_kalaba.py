@@ -125,7 +125,7 @@ def _system(b: Bodies, x: State) -> tuple[ca.Function, int]:
 
 
 def _stacked(rows: list[BodyRows], B: ca.SX) -> tuple[ca.SX, ca.SX]:
-    """Return A and b of some rows, A w' = b."""
+    """Return the matrix A and the right side b of some constraint rows, A w' = b."""
     A = ca.vertcat(ca.SX(0, B.shape[0]), *(x.A for x in rows))
     return ca.sparsify(A @ B), -ca.vertcat(ca.SX(0, 1), *(x.bias for x in rows))
 

@@ -178,7 +178,7 @@ def _dyadic(k: FrameKinematics, a: int, b: int, I: ca.SX) -> ca.SX:
 
 
 def _energies(k: FrameKinematics, masses: list[Mass]) -> ca.SX:
-    """Return T and V (2,)."""
+    """Return the kinetic energy T and the potential energy V as a vector (2,)."""
     s = k.s
     v = k.speeds.v
     g = vector(k.s.tree.gravity)

@@ -90,7 +90,7 @@ class Harmonics:
         return self._new({self.still: self.ring(sp.QQ_I(sp.QQ(x.numerator, x.denominator), 0))})
 
     def generator(self, k: int) -> Harmonics:
-        """Return the k-th symbol of the ring."""
+        """Return the k-th symbol of the polynomial ring as a sum."""
         return self._new({self.still: self.ring.gens[k]})
 
     @property
@@ -175,7 +175,7 @@ class Harmonics:
         return self._new({tuple(mode): self.ring(unit)})
 
     def conjugate(self) -> Harmonics:
-        """Return the conjugate of c_n exp(i n.q)."""
+        """Return the sum with every term c_n exp(i n.q) replaced by its complex conjugate."""
         parts = {}
         for mode, poly in self.parts.items():
             parts[tuple(-x for x in mode)] = self.ring.from_dict(
@@ -184,12 +184,12 @@ class Harmonics:
         return self._new(parts)
 
     def cos(self) -> Harmonics:
-        """Return cos x = (exp(ix) + exp(-ix)) / 2."""
+        """Return the cosine of the sum, (exp(ix) + exp(-ix)) / 2."""
         e = self.turned()
         return (e + e.conjugate()).scaled(sp.QQ_I(sp.QQ(1, 2), 0))
 
     def sin(self) -> Harmonics:
-        """Return sin x = (exp(ix) - exp(-ix)) / 2i."""
+        """Return the sine of the sum, (exp(ix) - exp(-ix)) / 2i."""
         e = self.turned()
         return (e - e.conjugate()).scaled(sp.QQ_I(0, sp.QQ(-1, 2)))
 

@@ -68,5 +68,5 @@ class Fluid(Load):
 
 
 def _square(x: Scalar) -> Scalar:
-    """Return |x| x."""
+    """Return |x| x, the square of x with the sign of x."""
     return apply("abs", [x]) * x

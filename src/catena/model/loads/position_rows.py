@@ -47,7 +47,7 @@ class Drive(Holonomic):
     )
 
     def residual(self, s: Places) -> tuple[Scalar, ...]:
-        """Return q - motion(t)."""
+        """Return the error q - motion(t) of the driven coordinate."""
         return (s.coordinate(self.coordinate) - s.text(self.name, self.motion),)
 
     def drives(self) -> str:

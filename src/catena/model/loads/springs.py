@@ -58,7 +58,7 @@ class JointSpring(Load):
     )
 
     def linear(self) -> tuple[str, Scalar, Scalar, Scalar]:
-        """Return (coordinate, stiffness, rest, damping)."""
+        """Return the spring as (coordinate, stiffness, rest, damping)."""
         return self.coordinate, self.stiffness, self.rest, self.damping
 
     def act(self, s: Scene) -> None:

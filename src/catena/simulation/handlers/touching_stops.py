@@ -41,7 +41,9 @@ class TouchingStops:
 
     @property
     def speeds(self) -> Array:
-        """The speeds J v (3 n,)."""
+        """The speeds J v (3 n,) of the stops: the speed away from each, then two zeros in place of
+        tangents.
+        """
         return self.J @ self._v
 
     def meet(self, t: float, u: Array, small: Array) -> Array:

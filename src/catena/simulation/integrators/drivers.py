@@ -33,7 +33,9 @@ DENSE_ERROR = 20.0  # error allowed to dense output, relative to that of a step
 
 # --- stages
 def stage(address, buffer, x, K, A, i, time, h, W):
-    """Compute k_i, the derivative at x + h sum_j A_ij k_j."""
+    """Compute the derivative k_i of stage i of a Runge-Kutta step, at the state x + h sum_j A_ij
+    k_j.
+    """
     weighted(x, K, A, i, i, h, buffer, W)
     for l in range(W):
         buffer[l] = time

@@ -373,23 +373,23 @@ class NoEvents(LaneEvents):
     """The events of runs that have none."""
 
     def begin(self, runs: Whole) -> dict[int, str]:
-        """Return {}: no run ends."""
+        """Return an empty dictionary, because no run ends at its start."""
         return {}
 
     def fell(self, runs: Whole, guards: Whole) -> tuple[dict[int, str], dict[int, str]]:
-        """Return no runs, for there are no guards."""
+        """Return two empty dictionaries, because there are no guards."""
         return {}, {}
 
     def due(self, run: int) -> str:
-        """Return "": nothing is scheduled."""
+        """Return "", because no event is scheduled."""
         return ""
 
     def log(self, run: int) -> list[Occurrence]:
-        """Return []: nothing has happened."""
+        """Return an empty list, because no event has happened."""
         return []
 
     def contacts(self, run: int) -> ContactHandler | None:
-        """Return None: there are no contacts."""
+        """Return None, because there are no contacts."""
         return None
 
 

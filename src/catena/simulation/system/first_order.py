@@ -310,7 +310,7 @@ class System:
 
     @cached_property
     def derivative(self) -> ca.Function:
-        """The function (t, x, u, p) -> x'."""
+        """The function (t, x, u, p) -> x', the rate of the state."""
         rate = ca.vertcat(self._rate, self.controller.rate, self.power)
         return ca.Function("derivative", self.inputs, [ca.cse(ca.densify(rate))])
 
@@ -408,7 +408,10 @@ class System:
 
     @cached_property
     def binding(self) -> ca.Function:
-        """The function (t, q, v, p, modes) -> M, A, A v, B, B v, z; see `binding_rows.binding`."""
+        """The function (t, q, v, p, modes) -> the mass matrix M; the rows A that always hold, and
+        their rates A v; the rows B that are switched, their rates B v, and which of them are on
+        (z). See `binding_rows.binding`.
+        """
         return binding(self)
 
     @cached_property

@@ -62,7 +62,7 @@ class Project(Stabiliser):
 @register
 @dataclass(frozen=True)
 class Drift(Stabiliser):
-    """Do nothing."""
+    """Leave the drift of the loops as it is: neither project states nor add accelerations."""
 
     name = "none"
 
@@ -80,7 +80,9 @@ class Baumgarte(Stabiliser):
     pulls = True
 
     def pull(self, s: Tracer) -> tuple[ca.SX, ca.SX]:
-        """Return M^-1 A' mu with A M^-1 A' mu = -2 alpha e' - beta^2 e, and its power e' mu."""
+        """Return the accelerations M^-1 A' mu that let the errors e decay, A M^-1 A' mu = -2 alpha
+        e' - beta^2 e, and their power e' mu.
+        """
         error, rate, _, A = s.constraint_rows()
         a, mu = s.smallest_change(A, -2.0 * self.alpha * rate - self.beta**2 * error)
         return a, ca.dot(mu, rate)
@@ -99,7 +101,9 @@ class Corrective(Stabiliser):
     pulls = True
 
     def pull(self, s: Tracer) -> tuple[ca.SX, ca.SX]:
-        """Return M^-1 A' f with f = -K e - D e', and its power e' f."""
+        """Return the accelerations M^-1 A' f that springs and dampers along the rows cause, f = -K
+        e - D e', and their power e' f.
+        """
         error, rate, _, A = s.constraint_rows()
         f = -self.stiffness * error - self.damping * rate
         return solved(s._factor, A.T @ f), ca.dot(f, rate)

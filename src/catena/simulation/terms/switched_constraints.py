@@ -151,7 +151,7 @@ class HoldableSpeed:
         return self.lower if side is LOWER else self.upper
 
     def rows(self, s: Tracer, mode: SpeedMode) -> SwitchedRows:
-        """Return the row v_k = 0."""
+        """Return the constraint row that sets the speed to zero."""
         B = ca.SX(1, s.layout.nv)
         B[0, self.index] = 1.0
         return SwitchedRows(ca.SX.zeros(1), s.v[self.index], ca.SX.zeros(1), B, ca.SX(mode.held))

@@ -73,7 +73,9 @@ class SystemSymbols(Protocol):
         """
 
     def aim(self, t: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
-        """Return q, v, a of the driven coordinates, at t (s)."""
+        """Return position, speed and acceleration (q, v, a) of the driven coordinates at t (s), as
+        expressions.
+        """
 
     def under(self, given: ca.SX) -> tuple[ca.SX, ca.SX]:
         """Return the accelerations a (nv,), and tau (nv,), while the joint forces `given` act."""

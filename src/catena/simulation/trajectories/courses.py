@@ -457,7 +457,9 @@ def _of_time(name: str, x: Any, t: Any) -> Any:
 
 
 def _states(states: Any, t: Array) -> Array:
-    """Return q, v and a (m, 3, n) at times t (m,)."""
+    """Return positions, speeds and accelerations of the given states, (m, 3, n), at their times t
+    (m,).
+    """
     return np.stack(
         [np.array(x).reshape(-1, len(t), order="A") for x in states.map(len(t))(t[None])], axis=0
     ).transpose(2, 0, 1)

@@ -52,7 +52,7 @@ class Following:
         ]
 
     def at(self, t: Any) -> tuple[ca.SX, ca.SX, ca.SX]:
-        """Return q, v, a (n,) as expressions of the symbol t."""
+        """Return positions, speeds and accelerations (n,) as expressions of the symbol t."""
         path = self.trajectory
         size = self.symbols.numel()
         if size == 0:

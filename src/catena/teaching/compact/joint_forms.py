@@ -270,7 +270,7 @@ def gibbs_appell(fr: Frames) -> list[Block]:
 
 
 def slope_of_S(j: str) -> Expr:
-    """Return the symbol dS/dq_j''."""
+    """Return the symbol of the derivative of Gibbs' function S along speed j, dS/dq_j''."""
     return Family("dS/dq''", r"\partial S/\partial\ddot{q}")(j)
 
 
@@ -296,7 +296,7 @@ def jourdain(fr: Frames) -> list[Block]:
 
 
 def variational(fr: Frames) -> list[Block]:
-    """Return the blocks of variational ([Everett1988] eq. 30-32)."""
+    """Return the blocks of variational: Hamilton's principle ([Everett1988] eq. 30-32)."""
     work: Expr = Total(
         BODIES,
         -Dot(L("i"), omega_j("i", "j"))

@@ -101,7 +101,7 @@ def sliding(fr: Frames, x: Expr, *terms: Expr) -> Expr:
 
 
 def velocities(fr: Frames) -> list[Equation]:
-    """Return the equations of omega, o' and v."""
+    """Return the equations of the angular velocities omega and of the velocities o' and v."""
     return [
         Equation(omega("i"), omega("p") + u("i") * q1("i"), FRAMES),
         Equation(
@@ -112,7 +112,7 @@ def velocities(fr: Frames) -> list[Equation]:
 
 
 def accelerations(fr: Frames) -> list[Equation]:
-    """Return the equations of alpha, o'' and a."""
+    """Return the equations of the angular accelerations alpha and the accelerations o'', a."""
     arm = R("i") * c("i")
     moved = o2("p") + Cross(alpha("p"), rho("i")) + Cross(omega("p"), Cross(omega("p"), rho("i")))
     return [

@@ -136,7 +136,7 @@ def _quantities(d: Derivation) -> list[Quantity]:
 
 
 def _forces(d: Derivation, known: set[str]) -> list[Quantity]:
-    """Return the forces along the speeds, by their own names."""
+    """Return the generalised forces along the speeds as named quantities."""
     states = random_values(d.names)
     return [
         Quantity(Label(n.text, n.latex), _at(sp.Symbol(n.symbol), states))

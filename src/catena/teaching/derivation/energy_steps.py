@@ -75,7 +75,7 @@ class Energies:
 
     @cached_property
     def momentum_rate(self) -> ca.SX:
-        """The rate of M v, with M from the kernels."""
+        """The rate of the momentum M v, with the mass matrix M from the kernels."""
         return self.bodies.rate(self.M @ self.s.v)
 
     @cached_property
@@ -197,7 +197,7 @@ class Energies:
         return "No force here has a potential."
 
     def momenta(self, labels: Sequence[Label] | None = None) -> Step:
-        """Return the step of dT/dv."""
+        """Return the step with the momenta dT/dv."""
         v = self.board.names["v"]
         lines = self.board.lines(
             labels or slope("T", v), self.h, self.M @ self.s.v, slope("T", v) if labels else None
@@ -205,7 +205,7 @@ class Energies:
         return Step("momenta", "Differentiate the kinetic energy by each speed.", tuple(lines))
 
     def rates(self) -> Step:
-        """Return the step of d/dt dT/dv."""
+        """Return the step with the rates of the momenta, d/dt dT/dv."""
         lines = self.board.lines(
             slope("T", self.board.names["v"], True), self.bodies.rate(self.h), self.momentum_rate
         )

@@ -205,7 +205,7 @@ class Hamel:
         return self.closed(ca.jtimes(x, s.q, moved) + ca.jtimes(x, w.w, w.w_rate))
 
     def gradient(self, F: ca.SX) -> ca.SX:
-        """Return dF/dpi_r for the independent r."""
+        """Return the derivatives dF/dpi_r of F along the independent quasi-velocities r."""
         return self.closed(self.fields.T @ ca.gradient(F, self.s.q))[: self.w.free]
 
     def onto(self, x: ca.SX) -> ca.SX:
@@ -218,7 +218,9 @@ class Hamel:
 
 
 def boltzmann_hamel(board: Board) -> list[Step]:
-    """Return the steps of boltzmann_hamel."""
+    """Return the steps of boltzmann_hamel: Lagrange's equations in quasi-velocities, with their
+    three-index symbols.
+    """
     h = Hamel(board)
     e, w = h.e, h.w
     free, all_names = w.names[: w.free], w.names
@@ -308,7 +310,7 @@ def _constraints(h: Hamel) -> list[Step]:
 
 
 def _definition(h: Hamel) -> Step:
-    """Return the step of w = a x' and x' = W w."""
+    """Return the step that defines the quasi-velocities, w = a x', and its inverse, x' = W w."""
     board, s, w = h.board, h.s, h.w
     labels = [Label(n.text, n.latex) for n in w.names]
     if (w.W - ca.SX.eye(w.W.shape[0])).is_zero():

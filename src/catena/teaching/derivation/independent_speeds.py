@@ -53,7 +53,9 @@ class IndependentSpeeds:
         return self.G.T @ x if self.own else x
 
     def written(self, x: ca.SX) -> ca.SX:
-        """Return an expression of v and a in terms of u and u'."""
+        """Return an expression of v and a, rewritten in terms of the independent speeds u and their
+        rates u'.
+        """
         if not self.own:
             return x
         s = self.board.s
