@@ -4,7 +4,7 @@
     -> Result -> picture, page, study
 
 The public names, in the order of that flow. Each is loaded when it is first used, so that `import
-catena` is quick. The rooms behind them can be reached too: `catena.formats.examples()`,
+catena` is quick. The packages behind them can be used too: `catena.formats.examples()`,
 `catena.analysis.static_torques(...)`.
 """
 

@@ -1,15 +1,14 @@
-"""Doors: how a room exports names that are loaded when they are first used.
-
-The `__init__.py` of a room says in its docstring what the room is, and lists what others may use in
-a block for type checkers; `door` makes the same names work at run time:
+"""Doors: how a package exports names that are loaded when they are first used. The `__init__.py` of
+a package documents it, and imports its public names in a block for type checkers; `door` makes the
+same names work at run time:
 
     if TYPE_CHECKING:
         from .mechanism import Mechanism as Mechanism
 
     __getattr__, __dir__ = door(__name__)
 
-So the list is written once, importing a room costs nothing, and a name brings in its own module
-alone.
+So the list is written once, importing a package costs nothing, and the use of a name loads only its
+own module.
 """
 
 from __future__ import annotations
@@ -28,7 +27,9 @@ __all__ = ["ShortNames", "door"]
 
 
 class Room(ModuleType):
-    """A package whose exported names win over its modules of the same name."""
+    """A package, as a module class in which exported names have precedence over modules of the same
+    name.
+    """
 
     def __setattr__(self, name: str, value: Any) -> None:
         # the import system binds a module in its package: `mobility`, the file, would hide
@@ -39,13 +40,16 @@ class Room(ModuleType):
 
 
 def hides(room: ModuleType, name: str) -> bool:
-    """Whether a module bound to `name` would hide an object that the room exports by that name."""
+    """Return whether a module bound to `name` would hide an object that the package exports by that
+    name.
+    """
     return exported(room.__name__).get(name, ("", None))[1] is not None
 
 
 @cache
 def exported(package: str) -> dict[str, tuple[str, str | None]]:
-    """Return what a room exports: name -> (module, its name there, or None for the module itself).
+    """Return the exports of a package: name -> (module, its name there, or None for the module
+    itself).
 
     It is read from the imports of the block `if TYPE_CHECKING:` of its `__init__.py`.
     """
@@ -65,7 +69,7 @@ def exported(package: str) -> dict[str, tuple[str, str | None]]:
 
 
 def door(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return `__getattr__` and `__dir__` for the room `package`.
+    """Return `__getattr__` and `__dir__` for a package.
 
     Parameters
     ----------

@@ -56,8 +56,8 @@ class Registry(dict[str, Member]):
 
 
 def loaded(function: Callable[..., Any] | str) -> Callable[..., Any]:
-    """Return a member's function: itself, or the one at "package.module:name", which is imported
-    now.
+    """Return a member's function: the object itself, or the function at "package.module:name",
+    which is imported now.
     """
     if callable(function):
         return function

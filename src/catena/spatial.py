@@ -98,13 +98,15 @@ def select(condition, a, b):
 
 
 def any_lane(condition):
-    """Whether a condition holds in at least one lane; for a single state, the condition itself."""
+    """Return whether a condition holds in at least one lane; for a single state, the condition
+    itself.
+    """
     return bool(condition)
 
 
 def vanishes(x):
-    """Whether x is a structural zero, zero at every state, so that terms with it can be skipped.
-    Machine code does not ask this.
+    """Return whether x is structurally zero, at every state, so that terms with it can be skipped.
+    Machine code does not test this.
     """
     return x.is_zero() if hasattr(x, "is_zero") else x == 0.0
 
@@ -247,7 +249,9 @@ def outer_pair(a, b):
 
 @kernel
 def unrotate_symmetric(E, S):
-    """Return E' S E: a symmetric matrix of the rotated frame, in the frame from which E rotates."""
+    """Return E' S E: a symmetric matrix given in the rotated frame, in the frame from which E
+    rotates.
+    """
     P = (
         rotate(full(S), (E[0][0], E[1][0], E[2][0])),
         rotate(full(S), (E[0][1], E[1][1], E[2][1])),
@@ -286,15 +290,15 @@ def inverse_symmetric(S):
 # --- turns about z
 @kernel
 def spin(c, s, a):
-    """Return Rot(z) a: from the rotated frame into the one from which it was rotated. c, s: cosine
-    and sine.
+    """Return Rot(z) a: the vector a, given in the rotated frame, in the original frame. c, s:
+    cosine and sine of the angle.
     """
     return (c * a[0] - s * a[1], s * a[0] + c * a[1], a[2])
 
 
 @kernel
 def unspin(c, s, a):
-    """Return Rot(z)' a: into the rotated frame."""
+    """Return Rot(z)' a: the vector a, given in the original frame, in the rotated frame."""
     return (c * a[0] + s * a[1], c * a[1] - s * a[0], a[2])
 
 

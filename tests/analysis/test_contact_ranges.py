@@ -172,16 +172,12 @@ def test_refusals() -> None:
         )
     with pytest.raises(
         QuestionError,
-        match=(
-            r"'table' that touch cannot make this motion: 'free.vz' is short of 98.1 \(N m or N\)"
-        ),
+        match=(r"'table' that touch cannot cause this motion: 'free.vz' lacks 98.1 \(N m or N\)"),
     ):
         contact_ranges(table(0.5, SQUARE), [0, 0, 1, 1, 0, 0, 0])
-    with pytest.raises(
-        QuestionError, match="push within their cones make this motion: something opens or slips"
-    ):
+    with pytest.raises(QuestionError, match="cause this motion: some contact opens or slips"):
         contact_ranges(table(0.5, SQUARE, com=(1.5, 0, 0.5)), UPRIGHT)  # it tips
-    with pytest.raises(QuestionError, match="something opens or slips"):
+    with pytest.raises(QuestionError, match="some contact opens or slips"):
         # it slides
         contact_ranges(
             table(0.5, SQUARE, loads=(Force("push", "table", force=(60.0, 0, 0)),)), UPRIGHT

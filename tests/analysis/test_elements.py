@@ -308,8 +308,8 @@ def test_a_constraint_of_two_bodies_pushes_both():
     with pytest.raises(
         QuestionError,
         match=(
-            "constraint 'odd' of mechanism 'beads' pushes several bodies without pushing them"
-            " against each other"
+            "constraint 'odd' of mechanism 'beads' acts on several bodies with forces that are"
+            " not opposite pairs"
         ),
     ):
         catena.compile(odd).reactions([0, 0], [0, 0], [0, 0])
@@ -333,7 +333,7 @@ def test_a_drive_turns_at_its_speed_and_its_power_is_in_the_balance():
     np.testing.assert_allclose(result.multipliers().values[:, 0], known, atol=1e-9)
     assert result.ledger.relative_energy_balance < 1e-8
     with pytest.raises(
-        QuestionError, match="constraint 'motor' of mechanism 'drive' moves with time"
+        QuestionError, match="constraint 'motor' of mechanism 'drive' depends on time"
     ):
         catena.analysis.kinematics(m, {"crank": 0.0})
 
@@ -375,9 +375,7 @@ def test_three_gears_in_a_ring_are_stuck_by_the_sign_of_one():
     assert "cannot move in this configuration: a, b, c" in str(stuck)
     free = catena.mobility(three("external", "external", "internal"))
     assert free.degrees_of_freedom == 1 and free.redundant == (("ca", "teeth"),)
-    with pytest.raises(
-        ClosureError, match=r"the speeds that are fixed tear constraint '\w\w' open at"
-    ):
+    with pytest.raises(ClosureError, match=r"the fixed speeds open constraint '\w\w' at"):
         catena.assemble(three("external", "external", "external"), None, [1.0, 0, 0], fixed=["a"])
 
 
@@ -392,7 +390,7 @@ def test_drives_that_contradict_each_other_through_a_gear_are_named():
         constraints=[*m.constraints, Drive("one", "a", "t"), Drive("two", "b", "t")]
     ).validate()
     assert catena.mobility(speeds).redundant == (("ca", "teeth"), ("two", "motion of the drive"))
-    with pytest.raises(ClosureError, match=r"tear constraint '\w+' open"):
+    with pytest.raises(ClosureError, match=r"the fixed speeds open constraint '\w+' at"):
         catena.assemble(speeds)
 
 
@@ -411,7 +409,7 @@ def test_assembly_at_an_instant_of_a_drive():
         max(np.abs(error).max(), np.abs(rate).max()) < 1e-12
         and moved[shaft] - at_rest[shaft] > 1e-3
     )
-    with pytest.raises(StateError, match="t is of one start"):
+    with pytest.raises(StateError, match="t works for one start only"):
         catena.assemble(cam, np.stack([at_rest, at_rest]), t=0.1)
     with pytest.raises(StateError, match="t = inf; it is a time"):
         catena.assemble(cam, t=np.inf)

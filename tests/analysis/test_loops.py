@@ -451,7 +451,7 @@ def test_loops_that_contradict_each_other_are_named():
 
 
 def test_fixed_speeds_that_contradict_each_other_are_named():
-    with pytest.raises(ClosureError, match="the speeds that are fixed tear loop 'wrist_pin' open"):
+    with pytest.raises(ClosureError, match="the fixed speeds open loop 'wrist_pin' at"):
         assemble(
             slider_crank(),
             [0.0, 0.0, 1.3],

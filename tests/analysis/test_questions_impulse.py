@@ -209,7 +209,7 @@ def test_impulses_say_what_is_wrong():
     q = np.zeros(2)
     with pytest.raises(
         QuestionError,
-        match="it has a size but no place; name the frame or body it strikes with at=",
+        match="is given, but not where it acts; name the frame or body with at=",
     ):
         impulse(machine, q, linear=(1, 0, 0))
     with pytest.raises(UnknownNameError, match="no frame 'rod3' in mechanism 'pendulum2'"):

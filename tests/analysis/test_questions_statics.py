@@ -134,10 +134,10 @@ def test_joint_forces_move_the_equilibrium():
 def test_no_rest_is_said():
     with pytest.raises(
         QuestionError,
-        match=r"mechanism 'tree6' finds no rest: after 200 steps 'free0\.\w+' still needs",
+        match=r"mechanism 'tree6' has no equilibrium that was found: .* along 'free0\.\w+'",
     ):
         equilibrium(random_tree(6, ["free"]))
-    with pytest.raises(QuestionError, match=r"'pin1' needs 8\.227"):
+    with pytest.raises(QuestionError, match=r"8\.227 .* along 'pin1'"):
         modes(pendulum(3), [0.1, 0, 0])
 
 
@@ -367,7 +367,7 @@ def test_linearisation_says_what_is_wrong():
     q, _ = assemble(machine, [0.3, 0.9, 0.0])
     with pytest.raises(
         QuestionError,
-        match="'A', 'B' cannot stand for the 1 degrees of freedom of mechanism 'four_bar' here",
+        match="'A', 'B' are not independent coordinates for the 1 degrees of freedom of",
     ):
         linearize(machine, q, coordinates=["A", "B"])
     skate = Mechanism(
@@ -377,7 +377,7 @@ def test_linearisation_says_what_is_wrong():
         nonholonomic=(KnifeEdge("blade", "skate", (0, 1, 0)),),
     )
     with pytest.raises(
-        QuestionError, match="mechanism 'sleigh' has speed rows, and they have no stiffness"
+        QuestionError, match="mechanism 'sleigh' has speed rows, for which vibration modes"
     ):
         modes(skate)
 

@@ -221,9 +221,7 @@ def test_several_points_strike_one_after_the_other_or_by_themselves() -> None:
     mu = np.full(2, 0.3)
     G = J @ J.T
     u = np.array([-1.0, 0.4, 0.2, -0.5, -0.3, 0.6])
-    with pytest.raises(
-        QuestionError, match="2 touch that feel each other; say impacts = 'sequential'"
-    ):
+    with pytest.raises(QuestionError, match="2 coupled points touch; use impacts = 'sequential'"):
         blow(G, u, e, mu, "routh_stronge")
     one = blow(G, u, e, mu, "routh_stronge", "sequential")
     assert len(one.order) >= 2 and (one.after[::3] > -1e-11).all() and one.P @ (u + one.after) < 0.0

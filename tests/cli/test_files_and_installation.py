@@ -38,7 +38,7 @@ def test_the_starter_file_runs_and_keeps_its_energy():
 def test_a_file_that_exists_is_kept():
     Path("arm.toml").write_text("mine")
     status, text = say("new", "arm")
-    assert status == 2 and "arm.toml is there already" in text and "--force" in text
+    assert status == 2 and "arm.toml exists already" in text and "--force" in text
     assert Path("arm.toml").read_text() == "mine"
 
 

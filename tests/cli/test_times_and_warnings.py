@@ -77,6 +77,6 @@ def test_optimize_writes_over_what_is_there_when_told(tmp_path, capsys):
     out.mkdir()
     (out / "design.toml").write_text("old")
     words = ("optimize", "balanced_arm", "--out", str(out))
-    assert _run(*words) == 2 and "--force to write over it" in capsys.readouterr().err
+    assert _run(*words) == 2 and "--force to overwrite it" in capsys.readouterr().err
     assert _run(*words, "--force") == 0
     assert (out / "design.toml").read_text() != "old"

@@ -181,7 +181,7 @@ def test_the_command_writes_and_does_not_write_over(capsys, tmp_path, monkeypatc
         with pytest.raises(SystemExit) as left:
             main(["report", "pendulum", *short])
         assert left.value.code == code
-    assert "pendulum_report.html is there already" in capsys.readouterr().err
+    assert "pendulum_report.html exists already" in capsys.readouterr().err
 
 
 def test_a_body_that_does_not_move_has_a_drawing_and_reasons(tmp_path):

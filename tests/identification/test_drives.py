@@ -218,7 +218,7 @@ def test_report_and_command(arm, tmp_path, capsys):
     assert abs(fitted.joints[0].friction[0] - logs.COULOMB[0]) < 0.1
     with pytest.raises(SystemExit) as end:
         main(["fit", "two_link_arm", files[0], "--report", str(tmp_path / "out")])
-    assert end.value.code == 2 and "is there already" in capsys.readouterr().err
+    assert end.value.code == 2 and "exists already" in capsys.readouterr().err
     with pytest.raises(CatenaError, match="one or the other"):
         from catena.cli._fit_logs import fit_logs
 

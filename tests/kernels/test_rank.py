@@ -173,7 +173,7 @@ def test_questions_know_neither_units_nor_ratios():
             machine, {"shaft": (0.7, SPEED, 0.0), "spin": (0.0, -10 * SPEED, 0.0)}, q
         )
         assert driven.v / [1, 1, length, 1] == pytest.approx(v / [1, 1, length, 1], abs=1e-9)
-        with pytest.raises(QuestionError, match="tear loop 'wrist'"):
+        with pytest.raises(QuestionError, match="do not keep loop 'wrist'"):
             catena.analysis.kinematics(
                 machine, {"shaft": (0.7, SPEED), "pin": (q[1], 1e-3), "spin": 0.0}, q
             )

@@ -626,7 +626,7 @@ def test_a_smooth_pulse_is_not_stepped_over_with_a_largest_step() -> None:
         ({"friction": "sticky"}, SimulationError, "no friction 'sticky'.*Did you mean 'stick'"),
         ({"restitution": 1.5}, SimulationError, "restitution = 1.5; it lies between 0 and 1"),
         ({"events": [Stop("y")]}, UnknownNameError, "no coordinate 'y'.*coordinates are: x"),
-        ({"events": [Stop("x")]}, SimulationError, "stop of 'x' cannot be felt.*it has no limits"),
+        ({"events": [Stop("x")]}, SimulationError, "stop of 'x' has no effect.*it has no limits"),
         ({"events": [Lock("z", at=0.5)]}, UnknownNameError, "no coordinate 'z'"),
         ({"events": [Lock(frame="tip", at=0.5)]}, UnknownNameError, "no frame 'tip'"),
         (

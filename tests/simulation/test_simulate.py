@@ -26,7 +26,7 @@ from catena.model.pose import Pose
 from catena.simulation import simulate
 from catena.simulation.events import Stop, When
 from catena.simulation.events.event_plan import plan_events
-from catena.simulation.planning.plan import made
+from catena.simulation.planning.plan import system_of
 
 MOTIONS = Path(__file__).parents[1] / "reference" / "motions"
 EXACT = [name for name in ALL_FORMULATIONS if name != "penalty"]
@@ -234,12 +234,12 @@ def test_systems_are_kept_for_the_next_run() -> None:
     from catena.simulation.terms.switched_constraints import SwitchedConstraints
 
     options = {"law": None, "friction": "smooth", "stabilise": "project"}
-    assert made(machine, "recursive", **options, holding=SwitchedConstraints()) is made(
+    assert system_of(machine, "recursive", **options, holding=SwitchedConstraints()) is system_of(
         machine, "recursive", **options, holding=SwitchedConstraints()
     )
 
     def held(*events: object) -> object:
-        return made(
+        return system_of(
             machine,
             "recursive",
             **options,
@@ -439,7 +439,7 @@ def test_a_machines_own_settings_are_honoured(triple: Mechanism) -> None:
         "penalty",
         beta=1e5,
     )
-    plan = made(
+    plan = system_of(
         catena.compile(soft),
         "penalty",
         soft,

@@ -482,7 +482,7 @@ def test_what_they_cannot_do_is_said_by_name() -> None:
     with pytest.raises(
         QuestionError,
         match=(
-            "contact 'one-ground' is of a ellipsoid and a box, whose points are chosen as they move"
+            "contact 'one-ground' is of a ellipsoid and a box, whose contact points change with"
         ),
     ):
         catena.contact_ranges(m, [0, 0, 0.2, 1, 0, 0, 0])

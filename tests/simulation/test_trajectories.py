@@ -298,7 +298,7 @@ def test_line_keeps_the_orientation() -> None:
 
 
 def test_line_out_of_reach() -> None:
-    with pytest.raises(QuestionError, match="cannot get there"):
+    with pytest.raises(QuestionError, match="cannot reach the goal"):
         T.line(two_links(), "tip", (3.0, 0, 0), times=(0, 1), guess=[0.3, 0.5])
     with pytest.raises(QuestionError, match="ball or free joint"):
         T.line(random_tree(5, ["ball"]), "body0", (0, 0, 0), times=(0, 1))

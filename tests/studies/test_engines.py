@@ -166,7 +166,7 @@ def test_a_study_that_is_killed_in_the_middle_of_a_write_is_resumed(
 def test_a_folder_of_another_study_and_places_that_are_taken(swings, tmp_path) -> None:
     path = tmp_path / "a.zarr"
     swings.run(out=path)
-    with pytest.raises(StudyError, match=r"is there already; go on with it by resume=True"):
+    with pytest.raises(StudyError, match=r"exists already; go on with it by resume=True"):
         swings.run(out=path)
     other = catena.study(
         "two_link_arm", {"m2": "1..2 kg:4"}, measures="final(q['elbow'])", until=0.1, control=None

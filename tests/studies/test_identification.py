@@ -163,7 +163,7 @@ def test_what_rest_cannot_tell_is_named(arm):
     none = np.zeros((50, 2))
     tau = arm.inverse_dynamics(q, none, none)
     found = fit(arm, MeasuredMotion(np.arange(50) * 0.1, q, none, none, tau), "masses,damping")
-    assert {"damping of shoulder", "damping of elbow"} <= set(found.not_told)
+    assert {"damping of shoulder", "damping of elbow"} <= set(found.not_determined)
     assert found["mass of fore"].value == pytest.approx(4.0)
 
 

@@ -112,7 +112,7 @@ def test_all_faults_at_once() -> None:
             {"a": "max(q['moter pin'])", "b": "fnal(energy)", "c": "max(energy)"}, MACHINE
         )
     assert len(error.value.faults) == 2
-    with pytest.raises(StudyError, match="there is none"):
+    with pytest.raises(StudyError, match="no measure is given"):
         read_measures({}, MACHINE)
 
 

@@ -187,7 +187,7 @@ def test_sweep_tells_what_failed_and_asks_before_large_ones(tmp_path, capfd, mon
         )
         == 2
     )
-    assert "say --yes to begin it" in capfd.readouterr().err
+    assert "add --yes to run it" in capfd.readouterr().err
     for words, said in (
         (["--set", "crank"], "it is NAME=VALUES"),
         (["--set", "crank=1", "--set", "crank=2"], "'crank' is given twice"),

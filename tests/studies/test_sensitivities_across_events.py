@@ -224,7 +224,7 @@ def test_what_touches_at_the_start():
     m = stone()
     with pytest.raises(
         StudyError,
-        match="a change of 'q.z' leaves the contact 'stone-ground', on which the run starts",
+        match="a change of 'q.z' moves the start away from .*'stone-ground'",
     ):
         catena.sensitivities(m, with_respect_to=["q.z"], q=[0.0, 0.1], v=[1.0, 0.0], until=0.1)
     slide = catena.Joint("slide", "prismatic", "ground", "block", axis=(1, 0, 0), friction=2.0)

@@ -65,7 +65,7 @@ def test_what_the_motion_cannot_tell_is_named():
         0
     ].value == pytest.approx(0.0, abs=1e-8)
     assert any("m2 is identified only together with others" in note for note in found.notes)
-    with pytest.raises(StudyError, match="the data tell none of m:"):
+    with pytest.raises(StudyError, match="the data determine none of m:"):
         catena.fit(
             catena.load("pendulum"), log(catena.load("pendulum"), q=[0.5]), "m", trajectory=True
         )

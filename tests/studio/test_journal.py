@@ -119,7 +119,7 @@ def test_a_damaged_journal_is_passed_over(crank):
     for text in ("", "{", "[]", '{"edits": 3, "port": "x"}', '{"edits": {"text": 1}}'):
         place.write_text(text)
         journal = Journal(crank().document.path)
-        assert journal.edits(CRANK) is None and journal.seat() is None
+        assert journal.edits(CRANK) is None and journal.last_address() is None
 
 
 def test_the_address_stays(crank):
@@ -185,7 +185,7 @@ def test_other_models_are_opened_and_made(crank, tmp_path):
     for kind, name, said in (
         ("open", "nothing", "there is no model 'nothing'"),
         ("open", "../crank", "there is no model"),
-        ("new", "other", "is there already"),
+        ("new", "other", "exists already"),
         ("new", "a/b", "is no name of a file"),
     ):
         with pytest.raises(CatenaError, match=said):

@@ -141,13 +141,13 @@ def inverse_dynamics(
 
 
 def _moves(machine: Machine, t: Terms, a: Array) -> None:
-    """Raise a QuestionError if the accelerations a tear a loop open."""
+    """Raise a QuestionError if the loops cannot stay closed with the accelerations a."""
     row = torn_row(machine, t, a, TEARING_RATIO)
     if row is not None:
         joint, direction = t.rows.names[row]
         left = abs(float(t.A[row] @ a - t.rows.gamma[row]))
         raise QuestionError(
-            f"inverse dynamics: this motion tears loop {joint!r} open, {left:.3g} m/s2 (or"
-            f" 1/s2) in its {direction}; kinematics(...) finds the accelerations that belong"
-            " together"
+            f"inverse dynamics: with these accelerations loop {joint!r} does not stay closed: it"
+            f" opens with {left:.3g} m/s2 (or 1/s2) in its {direction}; kinematics(...) computes"
+            " accelerations that are consistent with the loops"
         )

@@ -124,13 +124,13 @@ def assemble(
     if parameters is not None or any(x is not None and np.ndim(x) > 1 for x in (q, v)):
         if contact:
             raise StateError(
-                "assemble: contact=True separates one start at a time; put parameters into the"
-                " mechanism, and take the starts one by one"
+                "assemble: contact=True works for one start only, without `parameters`; call it"
+                " for each start, with parameters set by mechanism.with_(parameters=...)"
             )
         if t:
             raise StateError(
-                "assemble: t is of one start; put parameters into the mechanism, and take the"
-                " starts one by one"
+                "assemble: t works for one start only, without `parameters`; call it for each"
+                " start, with parameters set by mechanism.with_(parameters=...)"
             )
         return _rows(machine, q, v, all_speeds_of(machine, fixed), parameters)
     if not abs(t) < np.inf:
@@ -294,8 +294,9 @@ def residual(machine: Machine, q: Array, t: float = 0.0) -> tuple[Array, Array]:
 
 
 def far(machine: Machine, q: Array, t: float = 0.0) -> tuple[Array, Array]:
-    """Return residuals and Jacobian for a search far from the solution: as `residual`, but with
-    rotation vectors in place of cosines for joints whose two sides must point the same way.
+    """Return residuals and their Jacobian for a search that starts far from the solution: those of
+    `residual`, but with rotation vectors in place of cosines for joints whose two sides must point
+    the same way.
     """
     (error, A), (vectors, rates, names) = residual(machine, q, t), turns(machine, q)
     keep = [
@@ -330,15 +331,16 @@ def consistent(machine: Machine, q: Array, v: Array, free: list[int], t: float =
         gaps = by_loop(rows.names, left)
         worst = max(gaps, key=lambda name: gaps[name])
         raise ClosureError(
-            f"{where(machine)}: the speeds that are fixed tear {called(machine.mechanism, worst)}"
-            f" open at {gaps[worst]:.3g} m/s (or rad/s); fix fewer, or give them speeds that agree",
+            f"{where(machine)}: the fixed speeds open {called(machine.mechanism, worst)} at"
+            f" {gaps[worst]:.3g} m/s (or rad/s); fix fewer speeds, or give values that agree with"
+            " the loops",
             gaps,
         )
     return v
 
 
 def _open(machine: Machine, q: Array, free: list[int], t: float) -> ClosureError:
-    """Return the error that says which loops stay open at q, and by how much."""
+    """Return the ClosureError that says which loops stay open at q, and by how much."""
     rows = rows_at(machine, q, t=t)
     apart = by_loop(rows.names, openings(machine, rows))
     turned = upside_down(machine, q)

@@ -59,8 +59,8 @@ def assemble_rows(
     )
     raise ClosureError(
         f"{where(machine)}: {len(failed)} of {len(q)} rows cannot be assembled: {said}{more}. The"
-        " others are in this error's `.q` and `.v`, where these rows are not numbers; `.failed`"
-        " has all of them",
+        " others are in this error's `.q` and `.v`, where the failed rows are NaN; `.failed` has"
+        " all of them",
         rows=failed,
         q=found,
         v=v,
@@ -243,7 +243,7 @@ def _consistent(
     machine: Machine, q: Array, v: Array, free: list[int], p: Array | None
 ) -> tuple[Array, dict[int, str]]:
     """Return the speeds nearest to v in kinetic energy that keep the loops closed, and {row:
-    reason} for rows whose fixed speeds contradict the loops.
+    reason} for rows whose fixed speeds contradict the loops. A row is one start of the batch.
     """
     if not machine.rows:
         return v, {}

@@ -1,4 +1,4 @@
-"""The registration of the questions that come with catena."""
+"""Registers the questions that come with catena: importing this module fills `QUESTIONS`."""
 
 from __future__ import annotations
 

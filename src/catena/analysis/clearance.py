@@ -210,8 +210,8 @@ class Proximities:
         return self._merge(own, slice(1, 7), q, p)
 
     def _merge(self, own: Array | None, which: slice, q: Array, p: Array | None) -> Array:
-        """Return the results of both sorts of pairs in the order of the names: `own` of those with
-        a closed form, and the columns `which` of those from the convex solver.
+        """Return the results of both sorts of pairs in the order of the names: `own`, of pairs with
+        a closed form, and the columns `which` of the results of the convex solver.
         """
         if own is not None and not len(self.others):
             return own

@@ -186,8 +186,8 @@ def contact_ranges(
     if pairs := contact_patches(machine.mechanism):
         raise QuestionError(
             f"contact_ranges: contact {pairs[0].name!r} is of a {pairs[0].shape.kind} and a"
-            f" {pairs[0].against.kind}, whose points are chosen as they move; let frames or spheres"
-            " touch instead"
+            f" {pairs[0].against.kind}, whose contact points change with the configuration; use"
+            " frames or spheres in this contact instead"
         )
     at = terms(machine, q, v, wrenches, t)
     T = at.spaces.T
@@ -294,9 +294,9 @@ def _solve_ranges(
         ).reshape(k, 3, 2)
     except NoForces:
         raise QuestionError(
-            f"contact_ranges: no forces of the contacts of {where(machine)} that push within their"
-            " cones make this motion: something opens or slips; give the accelerations a that"
-            " it has"
+            f"contact_ranges: no contact forces within the friction cones of {where(machine)}"
+            " cause this motion: some contact opens or slips; give the accelerations a of the"
+            " actual motion"
         ) from None
     ends[np.abs(ends) <= ZERO_FORCE_RATIO * size] = 0.0
     least = f.reshape(k, 3)
@@ -335,8 +335,8 @@ def _balance(machine: Machine, E: Array, S: Array, need: Array) -> tuple[Array, 
     if np.abs(r - E @ x).max(initial=0.0) > IMBALANCE_RATIO * np.abs(r).max(initial=0.0):
         name, much = name_of(machine, np.linalg.pinv(S) @ (r - E @ x))
         raise QuestionError(
-            f"contact_ranges: the contacts of {where(machine)} that touch cannot make this motion:"
-            f" {name!r} is short of {much:.4g} (N m or N); give the accelerations a and joint"
-            " forces tau that belong to it"
+            f"contact_ranges: the contacts of {where(machine)} that touch cannot cause this"
+            f" motion: {name!r} lacks {much:.4g} (N m or N); give accelerations a and joint forces"
+            " tau of the same motion"
         )
     return x, Z

@@ -95,7 +95,8 @@ def separated(machine: Machine, q: Array, free: list[int]) -> Array:
         p = all_gaps.points[worst]
         raise ClosureError(
             f"{where(machine)}: {p.body!r} stays {-gap[worst]:.3g} m deep in {p.other!r} (contact"
-            f" {p.name!r}), whatever moves; give a better guess, or fix fewer joints",
+            f" {p.name!r}), and no motion of the free joints separates them; give a better guess,"
+            " or fix fewer joints",
             {p.name: float(-gap[worst])},
         )
     return found

@@ -25,8 +25,9 @@ _bare: WeakKeyDictionary[Machine, Machine] = WeakKeyDictionary()
 
 
 def long(machine: Machine) -> bool:
-    """Whether a mechanism has so many bodies that finite differences are used, and loads that allow
-    it.
+    """Return whether derivatives are taken by finite differences: the mechanism has more than
+    LANES_UP_TO bodies, no constraint rows from equations of the user, and no loads other than
+    springs.
     """
     m = machine.mechanism
     return (
@@ -37,7 +38,9 @@ def long(machine: Machine) -> bool:
 
 
 def differences(machine: Machine, q: Array, lam: Array) -> tuple[Array, Array]:
-    """Return A (rows, nv) at q, and d(gravity - A' lam)/dq (nv, nv) along the speeds."""
+    """Return A (rows, nv) at q, and the derivative (nv, nv) of gravity - A' lam by displacements
+    along the speeds.
+    """
     bare = _springless(machine)
     nv = machine.nv
     A = machine.constraint_rows(q, np.zeros(nv))[3] if machine.rows else np.zeros((0, nv))
@@ -64,7 +67,7 @@ def _residual(machine: Machine, q: Array, lam: Array) -> Array:
 
 
 def _springless(machine: Machine) -> Machine:
-    """Return the same machine without its springs and beams, which is cached."""
+    """Return the same machine without springs and beams; it is built once and cached."""
     if machine.spec.springs is None:
         return machine
     if machine not in _bare:

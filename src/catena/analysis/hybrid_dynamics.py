@@ -110,8 +110,8 @@ def hybrid_dynamics(
     forced = by_speed(machine, "hybrid dynamics", force)
     if both := sorted(driven.keys() & forced.keys()):
         raise QuestionError(
-            f"hybrid dynamics: {machine.speed_names[both[0]]!r} has both a motion and a force; give"
-            " one, ask the other"
+            f"hybrid dynamics: {machine.speed_names[both[0]]!r} has both a motion and a force;"
+            " give one of them, the other is computed"
         )
     q, v = possible_state(machine, "hybrid dynamics", q, v, project, t)
     if wrenches is None:  # else they may include the contact forces
@@ -147,9 +147,9 @@ def _inertia(machine: Machine, t: Terms, f: list[int]) -> None:
     if values[0] < 1e-13 * max(values[-1], 1e-300):
         names = [machine.speed_names[f[k]] for k in np.flatnonzero(np.abs(U[:, 0]) > 0.1)]
         raise QuestionError(
-            f"hybrid dynamics: {where(machine)} has no inertia along {', '.join(map(repr, names))},"
-            " so no force there answers for its motion; give its motion instead, or take a ball"
-            " joint if its axes are in one line"
+            f"hybrid dynamics: {where(machine)} has no inertia along"
+            f" {', '.join(map(repr, names))}, so that forces do not determine its acceleration;"
+            " give its motion instead, or use a ball joint if its axes are in one line"
         )
 
 
@@ -175,9 +175,10 @@ def _solve(machine: Machine, t: Terms, f: list[int], d: list[int], a: Array, tau
         left = abs(float(t.A[row] @ a - t.rows.gamma[row]))
         names = ", ".join(repr(machine.speed_names[k]) for k in d)
         raise QuestionError(
-            f"hybrid dynamics: the motion given to {names} tears loop {joint!r} open,"
-            f" {left:.3g} m/s2 (or 1/s2) in its {direction}; the mechanism has"
-            f" {machine.nv - t.spaces.rank} degrees of freedom: drive so many"
+            f"hybrid dynamics: with the accelerations given for {names} loop {joint!r} does not"
+            f" stay closed: it opens with {left:.3g} m/s2 (or 1/s2) in its {direction}; give the"
+            f" motion of at most {machine.nv - t.spaces.rank} independent coordinates, the number"
+            " of degrees of freedom"
         )
     inner = np.linalg.norm(Ad.T @ spaces(A, metric(machine, acting=False).speeds(f)).N, axis=1)
     spare = inner > UNDETERMINED_RATIO * np.linalg.norm(Ad, axis=0)

@@ -185,7 +185,8 @@ def _applied_impulse(
     if at is None:
         if blow.any():
             raise QuestionError(
-                "impulse: it has a size but no place; name the frame or body it strikes with at="
+                "impulse: `linear` or `angular` is given, but not where it acts; name the frame"
+                " or body with at="
             )
         return P, {}
     if axes not in ("world", "body"):
@@ -248,7 +249,7 @@ def _solve_impact(machine: Machine, s: _System, P: Array, wanted: Array) -> tupl
             worst = float(np.abs(s.B @ found.dv - wanted)[left.argmax()])
             raise QuestionError(
                 f"impulse: locks, loops and the target contradict each other in {where(machine)}:"
-                f" {worst:.3g} m/s (or rad/s) cannot be met; lock less, or let the target meet"
+                f" {worst:.3g} m/s (or rad/s) remain; lock fewer joints, or let the target act"
                 " along one direction"
             )
     return found.dv, found.L

@@ -128,7 +128,7 @@ def _goal(pose: Any, position: Any, orientation: Any) -> tuple[Array | None, Arr
         position = X[:3, 3]
     if position is None and orientation is None:
         raise StateError(
-            "inverse kinematics: nowhere to go; give a pose, a position or an orientation"
+            "inverse kinematics: no goal is given; give a pose, a position or an orientation"
         )
     p = None if position is None else np.asarray(position, float)
     orientation = orientation.rotation if isinstance(orientation, Pose) else orientation
@@ -165,8 +165,8 @@ def _length(machine: Machine, frame: str) -> float:
 def _to_go(
     machine: Machine, frame: str, goal: tuple[Any, ...], q: Array, length: float
 ) -> tuple[Array, Array]:
-    """Return the residuals and their Jacobian: minus the rotation vector and the translation
-    (relative to `length`) that remain to the goal, then the residuals of the loops.
+    """Return the residuals and their Jacobian: the rotation vector and the translation (relative to
+    `length`) that remain to the goal, with a minus sign, then the residuals of the loops.
     """
     (R, p), X, J = goal, machine.pose(q, frame), machine.jacobian(q, frame)
     left, rows = [], []
@@ -204,8 +204,8 @@ def _within(q: Array, bounds: list[Coordinate]) -> Array:
 
 
 def _far(machine: Machine, frame: str, goal: tuple[Any, ...], q: Array, length: float) -> float:
-    """Return the largest residual to the goal, plus the opening of the loops if they are not
-    closed.
+    """Return the largest residual to the goal; if the loops are not closed, plus the largest
+    residual of the loops.
     """
     error = openings(machine, rows_at(machine, q)).max(initial=0.0)
     return float(
@@ -230,6 +230,6 @@ def _unreached(
     at = [f"{c.name!r} at {q[c.qi]:.4g}" for c in bounds if q[c.qi] in (c.lower, c.upper)]
     tail = f"; at their limits: {', '.join(at)}" if at else ""
     return QuestionError(
-        f"inverse kinematics: frame {frame!r} of {where(machine)} cannot get there:"
-        f" {' and '.join(words)} are left at the nearest place found{tail}"
+        f"inverse kinematics: frame {frame!r} of {where(machine)} cannot reach the goal:"
+        f" {' and '.join(words)} remain at the nearest configuration found{tail}"
     )

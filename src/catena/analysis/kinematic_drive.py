@@ -80,14 +80,14 @@ def kinematics(
     (q,) = state(machine, "kinematics", guess=guess)
     if machine.mechanism.nonholonomic:
         raise QuestionError(
-            f"kinematics: the speed rows of {where(machine)} tie speeds, not positions;"
-            " simulate(...) follows them"
+            f"kinematics: {where(machine)} has constraints of speeds, from which positions do not"
+            " follow; use simulate(...)"
         )
     if machine.spec.rheonomic:
         raise QuestionError(
-            f"kinematics: constraint {machine.spec.rheonomic[0]!r} of {where(machine)} moves with"
-            " time, and instants have none here; leave it out and drive its coordinate, or"
-            " simulate(...)"
+            f"kinematics: constraint {machine.spec.rheonomic[0]!r} of {where(machine)} depends on"
+            " time, which this question does not have; leave it out and drive its coordinate, or"
+            " use simulate(...)"
         )
     table = {c.name: c for c in coordinates(machine)} | {c.speed: c for c in coordinates(machine)}
     places, motions = [], []
@@ -273,7 +273,8 @@ def _require_closed(
     for n in np.flatnonzero(torn)[:1]:
         k = int(left[n].argmax())
         raise QuestionError(
-            f"kinematics: the {what} of the driven coordinates tear"
-            f" {called(machine.mechanism, machine.rows[k][0])} of {where(machine)} open, by"
-            f" {abs(gap[n, k]):.3g} in SI units; drive fewer coordinates, or motions that agree"
+            f"kinematics: the {what} of the driven coordinates do not keep"
+            f" {called(machine.mechanism, machine.rows[k][0])} of {where(machine)} closed: it"
+            f" opens by {abs(gap[n, k]):.3g} in SI units; drive fewer coordinates, or give motions"
+            " that agree"
         )

@@ -197,8 +197,8 @@ def _open_motion(
 def _measured(
     machine: Machine, x: _SmallMotion, outputs: Outputs, motors: Array
 ) -> tuple[Array, Array, Array]:
-    """Return y, C and D of the outputs, about one state or many; motors: the places of the
-    inputs in tau.
+    """Return, about one state or many, the values y of the outputs and the matrices C and D of y =
+    C x + D u. motors: the indices of the inputs among the joint forces tau.
     """
     parameters = list(machine.mechanism.parameters.values())
     given = [np.atleast_2d(y) for y in (x.q, x.v, x.a, x.tau)]
@@ -282,9 +282,9 @@ def same_freedoms(machine: Machine, question: str, q: Array) -> None:
     )
     for k in np.flatnonzero(found != found[0])[:1]:
         raise QuestionError(
-            f"{question}: {where(machine)} has {found[0]} degrees of freedom in row 0 of this batch"
-            f" and {found[k]} in row {k}, where its loops are singular; the rows of a batch have"
-            " the same number: take such a state by itself"
+            f"{question}: {where(machine)} has {found[0]} degrees of freedom in row 0 of this"
+            f" batch and {found[k]} in row {k}, where its loops are singular; all states of a"
+            " batch must have the same number: linearise about such a state separately"
         )
 
 
@@ -299,9 +299,9 @@ def dampings(machine: Machine) -> Array:
 
 
 def _independent(machine: Machine, T: Array, names: Iterable[str] | None) -> list[int]:
-    """Return the indices of n independent speeds, for the basis T (..., nv, n) of the motions, that
-    determine all others in every state. names: the choice of the user, or None. Raises a
-    QuestionError if they are not independent.
+    """Return the indices of n independent speeds that determine all others in every state. T (...,
+    nv, n): a basis of the motions that the constraint rows allow. names: the speeds that the user
+    chose, or None. Raises a QuestionError if the chosen speeds are not independent.
     """
     n = T.shape[-1]
     if names is None and n in (0, machine.nv):
@@ -309,20 +309,21 @@ def _independent(machine: Machine, T: Array, names: Iterable[str] | None) -> lis
     sets = (
         _pivots(T.reshape(-1, *T.shape[-2:])) if names is None else [all_speeds_of(machine, names)]
     )
-    chosen = max(sets, key=lambda one: _standing(T, one)) if len(sets) > 1 else sets[0]
-    if len(chosen) != n or _standing(T, chosen) < 1e-9:
+    chosen = max(sets, key=lambda one: _independence(T, one)) if len(sets) > 1 else sets[0]
+    if len(chosen) != n or _independence(T, chosen) < 1e-9:
         given = ", ".join(repr(machine.speed_names[k]) for k in chosen)
         raise QuestionError(
-            f"linearize: {given or 'no coordinate'} cannot stand for the {n} degrees of freedom of"
-            f" {where(machine)} {'in every row of this batch' if T.ndim > 2 else 'here'}; it takes"
-            f" {n} that move independently of each other"
+            f"linearize: {given or 'no coordinate'} are not independent coordinates for the {n}"
+            f" degrees of freedom of {where(machine)}"
+            f" {'in every row of this batch' if T.ndim > 2 else 'here'}; it takes {n} that move"
+            " independently of each other"
         )
     return chosen
 
 
-def _standing(T: Array, chosen: list[int]) -> float:
-    """Return how independent the chosen speeds are: the smallest singular value of their rows of T
-    (..., nv, n), over all states.
+def _independence(T: Array, chosen: list[int]) -> float:
+    """Return a measure of how independent the chosen speeds are: the smallest singular value of
+    their rows of T (..., nv, n), over all states.
     """
     return float(np.linalg.svd(T[..., chosen, :], compute_uv=False).min(initial=np.inf))
 

@@ -101,13 +101,13 @@ def _points(machine: Machine, markers: Mapping[str, ArrayLike]) -> Array:
 
 
 def _places(machine: Machine, names: list[str], q: Array) -> Array:
-    """Return the origins (n, 3) of the frames at q, m."""
+    """Return the origins (n, 3) of the frames in the ground at q, m."""
     return np.array([machine.pose(q, name)[:3, 3] for name in names]).reshape(-1, 3)
 
 
 def _nearest(machine: Machine, names: list[str], p: Array, w: Array, q: Array) -> Array:
-    """Return the coordinates of least weighted squared distance, by damped steps from q. w holds
-    the square roots of the weights.
+    """Return the coordinates with the least weighted sum of squared distances, by damped steps from
+    q. p: the measured points. w: the square roots of the weights.
     """
     damping, best = 1e-6, np.inf
     for _ in range(MAX_STEPS if names else 0):
@@ -130,8 +130,8 @@ def _nearest(machine: Machine, names: list[str], p: Array, w: Array, q: Array) -
 
 
 def _loops(machine: Machine, q: Array) -> tuple[Array, Array]:
-    """Return a basis (nv, k) of the speeds that the loops leave free, and the step (nv,) that
-    closes the loops.
+    """Return a basis (nv, k) of the speeds that keep the loops closed, and the step (nv,) that
+    closes them.
     """
     if not machine.mechanism.closes:
         return np.eye(machine.nv), np.zeros(machine.nv)

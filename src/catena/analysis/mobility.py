@@ -306,9 +306,9 @@ def mobility(
 
 
 def other_assemblies(machine: Machine, count: int = 8) -> set[int]:
-    """Return the set of degrees of freedom met at regular configurations that are assembled from
-    `count` random starts. It has more than one member if a mechanism can be assembled in ways that
-    move differently.
+    """Return the numbers of degrees of freedom that occur at regular configurations assembled from
+    `count` random starts. There is more than one number if the mechanism can be assembled in ways
+    that move differently.
     """
     if not machine.mechanism.constrained:
         return {machine.nv}
@@ -351,7 +351,7 @@ def _assembled(machine: Machine, q: Array) -> Array:
 
 
 def _counted(n: int, what: str) -> str:
-    """Return the number and the noun, in the plural unless the number is one."""
+    """Return a number and its noun, in the plural unless the number is one."""
     return f"{n} {what}{'' if n == 1 else 's'}"
 
 
@@ -375,8 +375,9 @@ def redundant(rows: Rows, by: Metric) -> tuple[tuple[str, str], ...]:
 
 
 def highest_rank(machine: Machine, q: Array, T: Array) -> int:
-    """Return the highest rank of A at nearby configurations with closed loops, reached along random
-    motions in the basis T (nv, d) of those allowed at q.
+    """Return the highest rank of the constraint Jacobian A at configurations near q with closed
+    loops. They are reached by small random motions in the basis T (nv, d) of the motions that the
+    rows allow at q.
     """
     if not T.shape[1] or not machine.rows:
         return 0

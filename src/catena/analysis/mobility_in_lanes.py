@@ -84,8 +84,9 @@ def _redundant(A: Array, by: Metric) -> Array:
 
 
 def _highest_rank(machine: Machine, q: Array, T: Array, by: Metric) -> Array:
-    """Return (n,): the highest rank at nearby configurations with closed loops, reached along
-    random motions in the basis T (n, nv, d).
+    """Return (n,): the highest rank of A at configurations near each one, with closed loops. They
+    are reached by small random motions in the basis T (n, nv, d) of the motions that the rows
+    allow.
     """
     best = np.zeros(len(q), int)
     if not T.shape[2] or not machine.rows:

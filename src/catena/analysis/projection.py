@@ -26,8 +26,8 @@ def require_apart(machine: Machine, question: str, q: Array) -> None:
         if names := touching(machine, one):
             raise QuestionError(
                 f"{question}: contact {names[0]!r} of {where(machine)} touches in this state, and"
-                " its forces are not known to this question; simulate(...) and"
-                " contact_ranges(...) know them; give them as wrenches, or leave out the contacts"
+                " this question does not compute contact forces; use simulate(...) or"
+                " contact_ranges(...), give the forces as wrenches, or leave out the contacts"
             )
 
 

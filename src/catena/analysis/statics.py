@@ -106,15 +106,15 @@ def equilibrium(
         q = _step(machine, q, tau, g, t, stable)
     name, size = name_of(machine, left)
     raise QuestionError(
-        f"equilibrium: {where(machine)} finds no rest: after {MAX_NEWTON_STEPS} steps {name!r}"
-        f" still needs {size:.4g} (N m or N); hold it with a spring, a joint force or a fixed"
-        " joint, or start from another guess"
+        f"equilibrium: {where(machine)} has no equilibrium that was found: after"
+        f" {MAX_NEWTON_STEPS} steps {size:.4g} (N m or N) along {name!r} are not balanced; hold it"
+        " with a spring, a joint force or a fixed joint, or start from another guess"
     )
 
 
 def downhill(machine: Machine, t: Rest) -> Array | None:
-    """Return the motion (nv,), of norm one in rad or lengths of the mechanism, along which the
-    stiffness at an equilibrium is most negative; None if the equilibrium is stable.
+    """Return the direction (nv,) in which the stiffness at an equilibrium is most negative, as a
+    motion of norm one (rad, or lengths of the mechanism); None if the equilibrium is stable.
     """
     unit, T, K = _stiffness(machine, t)
     values, V = np.linalg.eigh(0.5 * (K + K.T)) if K.size else (np.zeros(1), np.zeros((0, 0)))
@@ -202,8 +202,8 @@ def _stiffness(machine: Machine, t: Rest) -> tuple[Array, Array, Array]:
 
 
 def _step(machine: Machine, q: Array, tau: Array, g: Array, t: Rest, stable: bool) -> Array:
-    """Return q after one Newton step, shortened to MAX_STEP_NORM and halved until it does not pass
-    far beyond the lowest point along it.
+    """Return q after one Newton step. The step is limited to the norm MAX_STEP_NORM, and halved
+    until it no longer passes far beyond the point along it where the unbalanced force is least.
     """
     unit, T, K = _stiffness(machine, t)
     f = T.T @ (unit * g)

@@ -53,7 +53,7 @@ class Tangent(Rest):
 
 
 def row_forces(machine: Machine, q: Array, v: Array, need: Array) -> Array:
-    """Return the multipliers lam of the rows in `machine.rows` of least norm with A' lam = need,
+    """Return the multipliers lam of the rows in `machine.rows` with A' lam = need, of least norm,
     for one state or many.
     """
     if not machine.rows:
@@ -96,8 +96,8 @@ def load_damping(machine: Machine, q: Array) -> Array:
 
 
 def _evaluated(machine: Machine, name: str, *given: Array) -> list[Array]:
-    """Return the outputs (..., rows, nv) of a tape: for one state by CasADi, for many (n, ...) in
-    lanes.
+    """Return the outputs (..., rows, nv) of an expression of the machine: by CasADi for one state,
+    in lanes for many states (n, ...).
     """
     tape = _tape(machine, name, _trace_damping if name == "damping" else _trace)
     p = _values(machine)
@@ -114,7 +114,7 @@ def _evaluated(machine: Machine, name: str, *given: Array) -> list[Array]:
 
 
 def _tape(machine: Machine, name: str, make: Callable[[Machine, str], ca.Function]) -> ca.Function:
-    """Return the tape of that name, which is traced once per machine."""
+    """Return the CasADi function of that name, which `make` traces once per machine."""
     own = _tapes.setdefault(machine, {})
     if name not in own:
         own[name] = make(machine, name)
@@ -151,11 +151,11 @@ def _trace(machine: Machine, name: str) -> ca.Function:
         r, c = r - A.T @ lam, A @ t.a - gamma
 
     def along(f: ca.SX) -> ca.SX:
-        """Return df/dq along the speeds."""
+        """Return the derivative of an expression f by displacements along the speeds."""
         return ca.densify(ca.jacobian(f, t.q) @ N)
 
     def with_v(f: ca.SX) -> ca.SX:
-        """Return df/dv."""
+        """Return the derivative of an expression f by the speeds v."""
         return ca.densify(ca.jacobian(f, t.v))
 
     if moving:

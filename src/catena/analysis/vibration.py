@@ -199,19 +199,20 @@ def _without_speed_rows(machine: Machine) -> None:
     """Raise a QuestionError if the mechanism has speed rows."""
     if machine.mechanism.nonholonomic:
         raise QuestionError(
-            f"modes: {where(machine)} has speed rows, and they have no stiffness of their own;"
-            " linearize(...).poles answers"
+            f"modes: {where(machine)} has speed rows, for which vibration modes are not defined;"
+            " use linearize(...).poles"
         )
 
 
 def _moves(machine: Machine, left: Array, here: str) -> QuestionError:
-    """Return the error for a state that is no equilibrium, with the remaining forces
-    `left` (nv,).
+    """Return the error for a state that is not an equilibrium. left (nv,): the forces that are not
+    balanced there.
     """
     name, size = name_of(machine, left)
     return QuestionError(
-        f"modes: {where(machine)} does not rest {here}: {name!r} needs {size:.4g} (N m or N) more;"
-        " take q from equilibrium(mechanism, q), or give the forces that hold it as tau"
+        f"modes: {where(machine)} is not in equilibrium {here}: {size:.4g} (N m or N) along"
+        f" {name!r} are not balanced; take q from equilibrium(mechanism, q), or give the forces"
+        " that hold it as tau"
     )
 
 

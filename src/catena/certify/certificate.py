@@ -7,8 +7,8 @@
     free run        a second of free motion without the losses of joints: its energy drift; a run
                     that takes too many steps is reported as unfinished, not as a disagreement
 
-No formulation is taken as the reference: the median of all answers is, so that a single wrong one
-stands out.
+The reference is the median of the results of all formulations, and not one of them, so that a
+single wrong one stands out.
 """
 
 from __future__ import annotations
@@ -119,7 +119,9 @@ class Certificate:
 
     @property
     def failed(self) -> tuple[str, ...]:
-        """The names of the formulations that differ, or the name of what else failed."""
+        """The names of the formulations that differ, and of other tests that failed, such as that
+        of the mass matrix.
+        """
         found = [f.formulation for f in self.findings if not f.passed]
         applied = sum(f.acceleration is not None for f in self.findings)
         return tuple(
@@ -301,7 +303,9 @@ def check(
 def _answers(
     m: Mechanism, asked: Mapping[str, Derivation], progress: Callable[[str], None] | None
 ) -> tuple[dict[str, Equations], dict[str, str]]:
-    """Return the equations of each formulation that applies, and why the others do not."""
+    """Return the equations of each formulation that applies, and the reasons why the others do
+    not.
+    """
     answers, notes = {}, {}
     for name, derived in asked.items():
         if progress:
@@ -339,10 +343,8 @@ class Evidence:
         self.rate = energy_rate(machine.mechanism)
 
     def off(self, name: str) -> Array:
-        """Return, per state, the largest difference of a formulation's accelerations from the
-        median.
-
-        It is relative to the largest acceleration of the state, or to 1 where that is smaller.
+        """Return, per state, the largest difference between a formulation's accelerations and the
+        median, relative to the largest acceleration of the state, or to 1 where that is smaller.
         """
         return np.abs(self.a[name] - self.middle).max(axis=1) / np.maximum(
             np.abs(self.middle).max(axis=1), 1.0
@@ -441,7 +443,7 @@ def energy_rate(m: Mechanism) -> ca.Function:
 
 
 def _asked(formulations: Mapping[str, Derivation] | Sequence[str] | None) -> dict[str, Derivation]:
-    """Return {name: function that derives the equations} of the formulations asked for."""
+    """Return {name: function that derives the equations} of the requested formulations."""
     if isinstance(formulations, Mapping):
         return dict(formulations)
     return {name: partial(derive, by=name) for name in formulations or families.ALL_FORMULATIONS}
@@ -468,7 +470,7 @@ def _stacked(out: Any, n: int) -> Array:
 
 
 def _middle(answers: Sequence[Array]) -> Array:
-    """Return the median of the finite answers, entry by entry; zero where no answer is finite."""
+    """Return the median of the finite values, entry by entry; zero where no value is finite."""
     found = np.stack(answers)
     found = np.where(np.isfinite(found), found, np.nan)
     none = np.isnan(found).all(axis=0)
@@ -486,11 +488,10 @@ def _determined(machine: Machine, q: Array, v: Array, a: Array, tau: Array) -> A
 
 
 def _relative(x: Array, y: Array) -> float:
-    """Return the largest difference of x and y, relative to the largest entry of the state or to
-    1.
+    """Return the largest difference of x and y, relative to the largest entry of the state or to 1.
 
     Entries that y does not determine (NaN) are left out; entries of x that are not finite count as
-    infinitely far.
+    an infinite difference.
     """
     known = np.isfinite(y)
     scale = np.maximum(np.where(known, np.abs(y), 0.0).max(axis=1, keepdims=True), 1.0)
@@ -512,9 +513,9 @@ def _power(rate: ca.Function, q: Array, v: Array, a: Array, tau: Array, p: Array
 class FreeRuns:
     """One second of free motion by one formulation after another, all from the same start.
 
-    Damping and dry friction of joints are left out: they are added to the forces of every
-    formulation alike, so that they show nothing about it; and many robots have so much of them that
-    a run is stiff.
+    Damping and dry friction of joints are left out. They are added to the forces of every
+    formulation in the same way, so that they do not test it, and in many robots they make a run
+    stiff.
     """
 
     def __init__(self, machine: Machine, seed: int, progress: Callable[[str], None] | None = None):

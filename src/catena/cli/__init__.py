@@ -119,7 +119,9 @@ def say(message: str) -> None:
 
 
 def _warn(usual: Callable[..., None]) -> Callable[..., None]:
-    """Return a function that prints catena's own warnings as messages, without the line of code."""
+    """Return a function that prints catena's own warnings as messages, without the source line;
+    `usual` prints the others.
+    """
 
     @functools.wraps(usual)
     def warn(
@@ -134,7 +136,7 @@ def _warn(usual: Callable[..., None]) -> Callable[..., None]:
 
 
 def version(asked: bool) -> None:
-    """Print the version and exit, where that is asked for."""
+    """Print the version and exit, if the option is given."""
     if asked:
         from importlib import metadata
 

@@ -23,7 +23,7 @@ def fit_logs(
     csv: bool,
     force: bool,
 ) -> None:
-    """Fit the drives to logs, print the errors, and write a report where one is asked for.
+    """Fit the drives to logs, print the errors, and write a report if requested.
 
     asked: held-out logs, the mapping of columns, the cutoff, the folder of the report, the drives
     that turn with other joints.

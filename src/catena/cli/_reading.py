@@ -128,7 +128,7 @@ RunFlags = dict[str, Any]
 
 
 def seconds(text: str | float) -> float:
-    """Return a time (s) from a number, or from a text with a unit such as "200 ms"."""
+    """Return a time (s) from a number, or from a string with a unit such as "200 ms"."""
     from ..errors import QuantityError
     from ..formats import quantity
 
@@ -230,7 +230,9 @@ class Model:
 
     @property
     def of_format(self) -> dict[str, Any]:
-        """The options of the format's reader: --option, with true and false as flags, and --arg."""
+        """The options of the reader of the file's format: --option (with true and false as flags)
+        and --arg.
+        """
         given = pairs("--arg", self.arg)
         words = {"true": True, "false": False}
         found: dict[str, Any] = {
@@ -268,7 +270,7 @@ def start_of_file(model: Model, machine: Machine) -> tuple[np.ndarray, str]:
 
 
 def run_flags() -> list[inspect.Parameter]:
-    """Return the flags that are options of a run, from their records."""
+    """Return the command-line flags for options of a run, from the records of the options."""
     from ..simulation import RUN_OPTIONS
 
     found = []
@@ -287,9 +289,8 @@ def run_flags() -> list[inspect.Parameter]:
 
 
 def with_shared_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a command with a parameter `model` as one with the model's file before its own
-    options and the model's options after them; the flags of a run stand in the place of a parameter
-    `flags`.
+    """Return a command with a parameter `model` as one with the model's file before its own options
+    and the model's options after them; the flags of a run replace a parameter `flags`.
     """
     own = inspect.signature(command, eval_str=True).parameters
     groups: dict[str, tuple[Callable[..., Any], list[inspect.Parameter]]] = {}

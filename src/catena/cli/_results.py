@@ -29,9 +29,7 @@ def opened(path: str, lazy: bool = True) -> Result:
 
 
 def free(path: Path, force: bool) -> Path:
-    """Return the path; raise CatenaError where something is there, unless `force`."""
+    """Return the path; raise CatenaError where a file exists there already, unless `force`."""
     if path.exists() and not force:
-        raise CatenaError(
-            f"{path} is there already; give another path, or --force to write over it"
-        )
+        raise CatenaError(f"{path} exists already; give another path, or --force to overwrite it")
     return path

@@ -28,10 +28,10 @@ def check(
 ) -> None:
     """Certify that every formulation that applies gives the same motion. Exit status 0 or 1."""
     from ..certify import check as certify
-    from ..report import started
+    from ..report import coordinates_from_names
 
     mechanism = model.load()
-    near = started(mechanism, pairs("--q", q)) if q else None
+    near = coordinates_from_names(mechanism, pairs("--q", q)) if q else None
     screen = console()
     with screen.status("deriving ...") as status:
         found = certify(

@@ -39,7 +39,10 @@ def clearance(
     mechanism = model.load()
     pairs = [_pair(text) for text in pair] if pair else None
     if result and q:
-        raise CatenaError("--result gives every configuration, so that --q has none to give")
+        raise CatenaError(
+            "--result and --q are both given; --q does not apply, because the result has the"
+            " configurations"
+        )
     found = _along(mechanism, result, pairs) if result else _at(model, mechanism, pairs, q)
     if as_json:
         print(json.dumps({"name": mechanism.name, **found}, indent=2))
@@ -124,12 +127,15 @@ def _at(model: Model, mechanism: Any, pairs: Any, given: list[str] | None) -> di
     """Return the distance of every pair in one configuration."""
     from ..analysis import clearance as of
     from ..machine import compile
-    from ..report import started
+    from ..report import coordinates_from_names
 
     machine = compile(mechanism)
     closed = ", loops closed" if machine.rows else ""
     if given:
-        q, where = started(machine, named_values("--q", given)), f"at the coordinates given{closed}"
+        q, where = (
+            coordinates_from_names(machine, named_values("--q", given)),
+            f"at the coordinates given{closed}",
+        )
     else:
         q, where = start_of_file(model, machine)
         where += closed

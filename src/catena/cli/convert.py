@@ -63,7 +63,7 @@ def convert(
 
 
 def _agreement(first: Mechanism, second: Mechanism) -> str:
-    """Return a sentence that says how far the mechanism of the new file equals the first."""
+    """Return a sentence that says how closely the mechanism of the new file equals the first."""
     import numpy as np
 
     from ..machine import compile
@@ -86,7 +86,7 @@ def _agreement(first: Mechanism, second: Mechanism) -> str:
 
 
 def _says_how_to_run(model: Model) -> bool:
-    """Whether the file holds more than a mechanism: motors, keyframes, a [scenario]."""
+    """Return whether the file contains more than a mechanism: motors, keyframes, a [scenario]."""
     from ..formats import drafted
 
     return bool(drafted(model.file, **model.of_format).scenario)

@@ -35,7 +35,7 @@ SUFFIXES = {".tex": Form.latex, ".html": Form.html, ".ipynb": Form.notebook}
 
 
 def form_of(form: Form | None, out: Path | None) -> Form:
-    """Return the form that was asked for, by its name or by the suffix of the file."""
+    """Return the requested form, by its name or by the suffix of the file."""
     return form or SUFFIXES.get(out.suffix if out else "", Form.text)
 
 
@@ -111,7 +111,9 @@ def derive(
 def options(
     mechanism: Mechanism, by: str, coordinates: str | None, dependent: str | None
 ) -> dict[str, object]:
-    """Return the options of a formulation that were given, or raise where it has none of them."""
+    """Return the options of a formulation that were given; raise an error if it does not have one
+    of them.
+    """
     from ..equations.formulations import formulation, formulations
 
     found: dict[str, object] = {} if coordinates is None else {"coordinates": coordinates}
@@ -132,7 +134,7 @@ def options(
 
 
 def document(body: str, name: str, by: str) -> str:
-    """Return LaTeX as a document that compiles alone."""
+    """Return LaTeX as a complete document that compiles on its own."""
     title = f"{name} by {by}".replace("_", r"\_").replace("&", r"\&").replace("%", r"\%")
     return "\n".join(
         [

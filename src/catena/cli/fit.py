@@ -144,12 +144,14 @@ def fit(
     if target is not None:
         save(found.mechanism, target)
         console().print(str(target), markup=False, soft_wrap=True)
-    if found.not_told:
+    if found.not_determined:
         raise typer.Exit(1)
 
 
 def report(screen: Any, name: str, found: Fit) -> None:
-    """Print what was done, the estimates, how well they fit, and what the data do not determine."""
+    """Print what was done, the estimates, how well they fit, and which parameters the data do not
+    determine.
+    """
     screen.print(
         f"{name}: {len(found.estimates)} estimates from {found.rows} rows",
         style="bold",
@@ -168,7 +170,7 @@ def report(screen: Any, name: str, found: Fit) -> None:
             ),
             e.unit,
             number(e.before),
-            "" if e.told else "not identified",
+            "" if e.determined else "not identified",
         ]
         for e in found.estimates
     ]
@@ -203,7 +205,7 @@ def report(screen: Any, name: str, found: Fit) -> None:
     for names, sentence in (
         (found.without_effect, "no force depends on"),
         (found.not_excited, "these data do not excite"),
-        ([e.name for e in found.estimates if not e.told], "these data do not tell"),
+        ([e.name for e in found.estimates if not e.determined], "these data do not determine"),
     ):
         if names:
             screen.print(f"{sentence}: {', '.join(names)}", markup=False)

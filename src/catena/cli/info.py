@@ -34,11 +34,11 @@ def info(
     from ..report import (
         closing,
         configuration_chart,
+        coordinates_from_names,
         describe,
         heading,
         mobility,
         round_trip,
-        started,
         state,
         tables,
     )
@@ -52,7 +52,9 @@ def info(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MechanismWarning)  # printed below, as doubts
         machine = compile(mechanism)
-    start = started(machine, pairs("--q", q)) if q else start_of_file(model, machine)[0]
+    start = (
+        coordinates_from_names(machine, pairs("--q", q)) if q else start_of_file(model, machine)[0]
+    )
     found = (
         describe(mechanism)
         | {"mobility": mobility(machine, start)}

@@ -27,12 +27,12 @@ def modes(
     from ..analysis import equilibrium
     from ..analysis import modes as of
     from ..machine import machine_of
-    from ..report import MODE_HEAD, locked, mode_rows, started
+    from ..report import MODE_HEAD, coordinates_from_names, locked, mode_rows
 
     mechanism = locked(model.load(), lock or [])
     machine = machine_of(mechanism)
     if q:
-        start = started(machine, pairs("--q", q))
+        start = coordinates_from_names(machine, pairs("--q", q))
     else:  # a locked joint has no place in the scenario
         start = machine.neutral() if lock else start_of_file(model, machine)[0]
     rest = equilibrium(machine, start)

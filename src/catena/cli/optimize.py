@@ -54,7 +54,7 @@ def optimize(
         raise CatenaError(f"{folder} is a file; a result goes into a folder: give another --out")
     if folder.is_dir() and any(folder.iterdir()) and not force:
         raise CatenaError(
-            f"{folder} is there already; give another --out, or --force to write over it"
+            f"{folder} exists already; give another --out, or --force to overwrite it"
         )
     mechanism, asked = read_optimize(file)
     changes = {"intervals": intervals, "method": method, "accuracy": accuracy}

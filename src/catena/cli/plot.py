@@ -63,7 +63,7 @@ def plot(
 
 
 def runs(given: list[str] | None) -> str | list[int]:
-    """Return the runs that were named: "all", or numbers."""
+    """Return the runs that an option names: "all", or indices."""
     if given and "all" in given:
         return "all"
     try:
@@ -86,7 +86,7 @@ def study_at(path: Path) -> Path | None:
 
 
 def draw_study(stored: Path, what: list[str] | None, out: str | None, force: bool) -> None:
-    """Draw pictures of a study: those named, or all that suit it."""
+    """Draw pictures of a study: the named ones, or all that are possible."""
     from ..studies import PLOTS as PICTURES
     from ..studies import find as find_picture
     from ..studies import open_study
@@ -103,9 +103,7 @@ def draw_study(stored: Path, what: list[str] | None, out: str | None, force: boo
 
 
 def places(target: Path, kinds: Sequence[Named]) -> list[Path]:
-    """Return the file of each plot: the one that was named, or one per plot in the folder that was
-    named.
-    """
+    """Return the file of each plot: the named file, or one per plot in the named folder."""
     if not target.suffix or target.is_dir():
         return [target / f"{kind.name}.png" for kind in kinds]
     if target.suffix.lower() not in SUFFIXES:

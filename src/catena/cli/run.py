@@ -43,7 +43,7 @@ def run(
         bool, typer.Option("--resume", help="Go on with a run that was broken off.")
     ] = False,
     force: Annotated[
-        bool, typer.Option("--force", help="Write into a folder that is there already.")
+        bool, typer.Option("--force", help="Write into a folder that exists already.")
     ] = False,
     pictures: Annotated[
         bool, typer.Option("--pictures/--no-pictures", help="Draw the scenario's pictures.")
@@ -129,15 +129,15 @@ def run(
 
 
 def signals_of(given: list[str] | None) -> dict[str, Any] | None:
-    """Return {name: signal} of --signal, numbers where they are numbers; None where none is
-    given.
+    """Return {name: signal} of the options --signal, with numbers where the strings express
+    numbers; None where none is given.
     """
     found = pairs("--signal", given)
     return {name: as_number(text) for name, text in found.items()} or None
 
 
 def as_number(text: str) -> float | str:
-    """Return the number of a text, or the text, which may have a unit."""
+    """Return the number that a string expresses, or the string itself, which may have a unit."""
     try:
         return float(text)
     except ValueError:
@@ -168,8 +168,8 @@ def with_wrenches(asked: Scenario, file: str) -> Scenario:
 
 
 def result_folder(folder: Path, force: bool, resume: bool) -> Path:
-    """Return the folder for results; one that is not empty is accepted only if that is asked
-    for.
+    """Return the folder for results. A folder that is not empty is accepted only with `force` or
+    `resume`.
     """
     from ..errors import CatenaError
 
@@ -214,14 +214,14 @@ def simulate_to_file(
 
 
 def interrupted(*_: Any) -> None:
-    """Treat SIGTERM like Ctrl-C."""
+    """Handle SIGTERM like Ctrl-C."""
     raise KeyboardInterrupt
 
 
 @contextmanager
 def progress_bar(asked: Scenario) -> Iterator[Callable[[float], None]]:
-    """Show a progress bar with the remaining time on a terminal, and yield the function that takes
-    the time reached.
+    """Show a progress bar with the remaining time on a terminal, and yield the function that
+    receives the time reached.
     """
     from rich.console import Console
     from rich.progress import (

@@ -172,7 +172,10 @@ def confirm(cost: Estimate, yes: bool) -> None:
     if yes or not cost.large:
         return
     if not sys.stdin.isatty():
-        raise CatenaError("this is large, and there is nobody to ask; say --yes to begin it")
+        raise CatenaError(
+            "this study is large and needs a confirmation, but the input is not a terminal;"
+            " add --yes to run it"
+        )
     if not typer.confirm("Begin?"):
         raise typer.Exit(1)
 
@@ -294,7 +297,7 @@ def report(screen: Any, found: Any) -> int:
 
 
 def draw_pictures(found: Any, folder: Path) -> list[Path]:
-    """Draw every picture that suits the table."""
+    """Draw every picture that is possible for the table."""
     from ..studies import PLOTS, save
 
     return [

@@ -38,7 +38,7 @@ def synthesize(
         raise CatenaError(f"{folder} is a file; models go into a folder: give another --out")
     if folder.is_dir() and any(folder.iterdir()) and not force:
         raise CatenaError(
-            f"{folder} is there already; give another --out, or --force to write over it"
+            f"{folder} exists already; give another --out, or --force to overwrite it"
         )
     asked = read_task(file)
     own = asked.pop("density", None)

@@ -1,7 +1,7 @@
 """Collision: where two shapes are nearest to each other or touch.
 
 collision_pairs      the pairs of shapes of a mechanism that may collide (the broad phase)
-contact_pairs        one record per pair of kinds of shapes: all that the rest knows about it
+contact_pairs        one record per pair of kinds of shapes: everything particular to the pair
 contact_points       the contact points that the contacts of a mechanism consist of: points that may
                      touch a surface, and patches, pairs of shapes that touch at several points
 solids, distance     signed distances in closed form: spheres, capsules, boxes, half-spaces, ...

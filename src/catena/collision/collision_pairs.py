@@ -100,5 +100,7 @@ def _neighbours(m: Mechanism) -> set[frozenset[str]]:
 
 
 def _holding_joints(m: Mechanism) -> Iterator[Any]:
-    """Return the joints, also those that close loops, that are not free joints."""
+    """Return the joints that make bodies neighbours: all but free joints, including those that
+    close loops.
+    """
     return (j for j in (*m.joints, *m.loops) if j.nv < 6)

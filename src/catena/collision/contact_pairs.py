@@ -31,17 +31,17 @@ Values = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class FeatureMethod:
-    """How the features by which two shapes touch are found at events, and computed on the tape.
-    Texts such as "package.module:name" are loaded when they are used.
+    """How the features by which two shapes touch are found at events, and computed in the compiled
+    equations. Strings such as "package.module:name" are loaded when they are used.
 
     name: its name. shapes: (one, other, values) -> the `PatchPair` at these values of the
-    parameters. point: the class of contact points on the tape. feature, meet: the class of the
-    features along whose normals shapes that penetrate are separated, and the function that returns
-    their `Meet`. most_points(one, other, values): the largest number of contact points.
-    reach(shape, values): a bound of the distance of the shape from its body's origin, m.
-    first_leads: whether the shape of the first kind of a pair is always A. surface: the word for
-    the surface of its contact points. keeps_normal: whether old and new features have the same
-    normal where one takes the place of the other.
+    parameters. point: the class of the contact points. feature, meet: the class of the features
+    along whose normals shapes that penetrate are separated, and the function that returns their
+    `Meet`. most_points(one, other, values): the largest number of contact points. reach(shape,
+    values): a bound of the distance of the shape from its body's origin, m. first_leads: whether
+    the shape of the first kind of a pair is always A. surface: the word for the surface of its
+    contact points. keeps_normal: whether old and new features have the same normal where one takes
+    the place of the other.
     """
 
     name: str
@@ -79,22 +79,22 @@ class Manifold:
 
 
 def _whole(shape: Shape) -> Iterator[tuple[str, Shape]]:
-    """Yield the shape itself, without a label."""
+    """Yield the shape itself as its only part, without a label."""
     yield "", shape
 
 
 @dataclass(frozen=True)
 class ContactPair:
-    """Everything that is particular to two kinds of shapes.
+    """The properties of a pair of two kinds of shapes.
 
     kinds: both kinds. distance: the signed distance of two solids of these kinds, in this order, in
     closed form; None: clearances use the convex solver. meeting: gap and normal of a sphere on a
-    surface of the first kind, see `half_spaces`. parts: what a shape of the second kind touches by;
-    each part is looked up again by its own kind. features: how contact points are found at events;
-    None: there is one, by `meeting` or `distance`. manifold: how they are found in time stepping;
-    None: as with `features` None. surface_first: whether only the first kind can be the surface of
-    a contact. needs_radius: whether points, spheres of radius zero, are refused. rim: whether what
-    touches rolls on its rim and stands on its flat end.
+    surface of the first kind, see `half_spaces`. parts: the parts of a shape of the second kind
+    that touch, such as corners; the pair of each part is looked up by its own kind. features: how
+    contact points are found at events; None: there is one, by `meeting` or `distance`. manifold:
+    how they are found in time stepping; None: as with `features` None. surface_first: whether only
+    the first kind can be the surface of a contact. needs_radius: whether points (spheres of radius
+    zero) are refused. rim: whether the touching shape rolls on its rim and stands on its flat end.
     """
 
     kinds: tuple[str, str]
@@ -154,25 +154,31 @@ def _end_poses(shape: Shape) -> Iterator[tuple[int, Pose]]:
 
 # --- features at events
 def _face_points(one: Shape, other: Shape, values: Values) -> int:
-    """Return the points of two faces: convex polygons overlap in at most as many corners as they
-    have together.
+    """Return the largest number of contact points of two faces: the overlap of convex polygons has
+    at most as many corners as both have together.
     """
     return most_corners(one, values) + most_corners(other, values)
 
 
 def _round_points(one: Shape, other: Shape, values: Values) -> int:
-    """Return the points of a sphere, or of a capsule: both ends, and two between them."""
+    """Return the largest number of contact points of a sphere, or of a capsule: both ends, and two
+    between them.
+    """
     return 1 if len(polyhedron(one, values).corners) == 1 else 4
 
 
 def _reach_of_corners(shape: Shape, values: Values) -> float:
-    """Return the distance of the farthest corner from the body's origin, plus its radius, m."""
+    """Return a bound of the distance of a shape from its body's origin: the distance of its
+    farthest corner plus its radius, m.
+    """
     corners = polyhedron(shape, values).corners
     return float(np.linalg.norm(corners, axis=1).max()) + rounding(shape, values)
 
 
 def _reach_of_sizes(shape: Shape, values: Values) -> float:
-    """Return the distance that the middle and the largest size of a shape give, m."""
+    """Return a bound of the distance of a shape from its body's origin: the distance of its middle
+    plus its largest size, m.
+    """
     number = lambda x: float(value_of(x, values) or 0.0)  # noqa: E731
     middle = np.array([number(x) for x in shape.pose.position])
     return float(np.hypot(np.linalg.norm(middle), max(number(x) for x in shape.size)))
@@ -286,7 +292,7 @@ CONTACT_PAIRS: Registry[ContactPair] = Registry(
 
 
 def find_pair(surface: str, touching: str) -> ContactPair | None:
-    """Return the record of a contact of two kinds of shapes, None if they cannot touch."""
+    """Return the record for a contact of two kinds of shapes; None if these cannot touch."""
     found = either_pair(surface, touching)
     return None if found and found.surface_first and found.kinds[0] != surface else found
 

@@ -67,8 +67,8 @@ class ContactPatch:
     edges that cross, nearest points.
 
     The shapes are boxes and meshes; and spheres and capsules, which are corners and edges with a
-    radius. contact: the index of its contact. name: its name in results. body, shape: what touches;
-    other, against: what is touched.
+    radius. contact: the index of its contact. name: its name in results. body, shape: the shape
+    that touches; other, against: the surface.
     """
 
     contact: int
@@ -93,20 +93,24 @@ class ContactPatch:
 
     @property
     def swapped(self) -> bool:
-        """Whether `pair` lists the surface first: the shape of the pair's first kind leads."""
+        """Whether `pair` lists the surface first, because A must be the shape of the pair's first
+        kind.
+        """
         return self.method.first_leads and self.shape.kind != self.record.kinds[0]
 
     @property
     def pair(self) -> tuple[tuple[str, Shape], tuple[str, Shape]]:
-        """The (body, shape) of A and of B: what touches and the surface, or, for a rounded patch,
-        the shape with a radius first.
+        """The (body, shape) of A and of B: the shape that touches and the surface; for a rounded
+        patch, the shape with a radius comes first.
         """
         both = (self.body, self.shape), (self.other, self.against)
         return both[::-1] if self.swapped else both
 
 
 class Touching(NamedTuple):
-    """What touches: its label, its body, and a shape; a point is a sphere of radius zero."""
+    """The side of a contact that touches: its label, its body, and a shape; a point is a sphere of
+    radius zero.
+    """
 
     label: str
     body: str
@@ -114,8 +118,8 @@ class Touching(NamedTuple):
 
 
 class Surface(NamedTuple):
-    """What is touched: a label if there are several, the body, and a shape, whose kind may also be
-    a bowl or a trough.
+    """The side of a contact that is touched: a label if there are several, the body, and a shape,
+    whose kind may also be a bowl or a trough.
     """
 
     label: str
@@ -257,7 +261,9 @@ def _allowed(c: Contact, one: Touching, s: Surface) -> Touching:
 
 
 def _allowed_pair(c: Contact, one: Touching, s: Surface) -> ContactPair:
-    """Return the record of what touches and a surface; raise a MechanismError if there is none."""
+    """Return the record for a touching shape and a surface; raise a MechanismError if there is
+    none.
+    """
     kind = one.shape.kind
     surface = s.shape.kind
     found = find_pair(surface, kind)
@@ -317,7 +323,7 @@ WALLS: dict[str, Callable[..., Iterator[Surface]]] = {"hole": _hole, "guide": _g
 
 
 def _members(m: Mechanism, name: str) -> tuple[str, ...]:
-    """Return the bodies of a group, or the name itself."""
+    """Return the bodies of a group; for another name, the name itself."""
     return m.collisions.groups.get(name, (name,))
 
 
@@ -365,8 +371,8 @@ def _unknown(m: Mechanism, c: Contact, names: tuple[str, ...]) -> Iterator[str]:
 
 
 def _pair_faults(m: Mechanism, c: Contact, name: str) -> Iterator[str]:
-    """Yield messages about a pair whose names exist: one body on both sides, or the ground as what
-    touches.
+    """Yield messages about a contact whose names exist: one body on both sides, or the ground as
+    the side that touches.
     """
     body = m.frame(name).body
     other = m.frame(c.between[1]).body

@@ -1,5 +1,5 @@
-"""Signed distances of pairs of shapes, in closed form over scalars of any kind: on the tape, in
-lanes, as plain numbers.
+"""Signed distances of pairs of shapes, in closed form over scalars of any kind: symbols, lanes, or
+plain numbers.
 
     d > 0   the least distance of the two shapes          a, b   their nearest points; b - a = d n
     d < 0   minus the shortest translation that separates them
@@ -291,7 +291,7 @@ def _nearest_to_box(x: Vector, u: Vector, h: Vector) -> Vector:
 
 def _axes(candidates: list[tuple[Scalar, Vector]]) -> tuple[Scalar, Vector]:
     """Return the largest signed distance along separating axes, and its axis as a unit vector.
-    candidates: (signed square of the distance, axis).
+    candidates: pairs (signed square of the distance, axis).
     """
     most, n = candidates[0]
     for other, axis in candidates[1:]:
@@ -309,8 +309,9 @@ def _face_axis(x: Scalar, half: Scalar, axis: Vector) -> tuple[Scalar, Vector]:
 
 
 def _edge_axis(L: Vector, along: Scalar, half: Scalar, inverse: Scalar) -> tuple[Scalar, Vector]:
-    """Return the same as `_face_axis` along L, which is not a unit vector; inverse: one over its
-    square, at least 1 / ROUNDING if L is zero, and then the axis is never selected.
+    """Return the signed square of the distance and the axis, as `_face_axis` does, for the
+    direction L, which is not a unit vector; inverse: one over its square, at most 1 / ROUNDING, so
+    that the axis is never selected if L is zero.
     """
     d = abs(along) - half
     return select(inverse >= 1.0 / ROUNDING, -1e300, d * abs(d) * inverse), scale(sign(along), L)
@@ -464,5 +465,5 @@ def _nearer(
 
 
 def _combined(E: list[Vector], x: Sequence[Scalar]) -> Vector:
-    """Return x1 E1 + x2 E2 + x3 E3."""
+    """Return the linear combination x1 E1 + x2 E2 + x3 E3 of three vectors."""
     return add(scale(x[0], E[0]), add(scale(x[1], E[1]), scale(x[2], E[2])))

@@ -62,7 +62,9 @@ def moved(P: Polyhedron, R: Array, p: Array) -> Polyhedron:
 
 
 def facing(A: Polyhedron, B: Polyhedron) -> Facing:
-    """Return how two polyhedra face each other, both given in the same axes."""
+    """Return the Facing of two polyhedra, both given in the same axes: their separating axis, the
+    faces on both sides of it, and the overlap of these faces.
+    """
     separation, n = separating_axis(A, B)
     faces = _outermost(A, -n), _outermost(B, n)
     t = np.eye(3)[np.argmin(np.abs(n))]
@@ -191,8 +193,9 @@ def _clip(
 def _classify(
     B: Polyhedron, faces: tuple[int, int], ring: tuple[int, ...], line: tuple[str, int], k: int
 ) -> tuple[str, int, int]:
-    """Return (kind, first, second) of a point on a line and on side k: a crossing of edges, or a
-    corner of the second's face; an empty kind if the sides are not adjacent.
+    """Return (kind, first, second) of a corner of the overlap that lies on a line and on side k: a
+    crossing of edges, or a corner of the second's face; an empty kind if the sides are not
+    adjacent.
     """
     m = len(ring)
     if line[0] == "edge":

@@ -1,5 +1,5 @@
 """Two features of convex shapes in numbers, as the mode of a contact point stores them
-(`support_pairs`), with the guards that say when they are no longer the nearest.
+(`support_pairs`), with guards that detect when they are no longer the nearest.
 """
 
 from __future__ import annotations
@@ -56,7 +56,9 @@ class NearestPoint(NamedTuple):
     pair: SupportPair
 
     def placed(self, R: Array, p: Array) -> SupportMeet:
-        """Return where the point is at X_BA = (R, p), in the axes of B."""
+        """Return the contact geometry (gap, normal, place) of the two features at the relative pose
+        X_BA = (R, p), in the axes of B.
+        """
         return placed(self.pair, R, p)
 
     @property
@@ -81,7 +83,9 @@ class ShapePair(NamedTuple):
 
 
 def placed(x: SupportPair, R: Array, p: Array) -> SupportMeet:
-    """Return where a pair of features meets at X_BA = (R, p), in the axes of B."""
+    """Return the contact geometry (gap, normal, place) of a pair of features at the relative pose
+    X_BA = (R, p), in the axes of B.
+    """
     rows = tuple(tuple(float(v) for v in row) for row in R)
     return support_meet(
         x,
@@ -112,13 +116,14 @@ def within(f: SupportFeature, x: Array) -> float:
 
 
 def overhang(x: ShapePair, face: SupportFeature, other: SupportFeature, n: Array) -> float:
-    """Return how far beyond its circle a flat end is still paired with a rounded feature, m; n: the
-    outward normal of that feature, in its axes.
+    """Return by how much a rounded feature may lie beyond the circle of a flat end and still be
+    paired with this end, m; n: the outward normal of the rounded feature, in its axes.
 
-    A rim has a unique normal from an angle of sqrt(FLAT_RIM_SQUARED_SINE) to its axis on, which a
-    surface of radius rho has where it lies sqrt(FLAT_RIM_SQUARED_SINE) rho beyond the circle. Up to
-    there the face is used: the error of the gap is FLAT_RIM_SQUARED_SINE rho / 2, and there is no
-    configuration without features, which could be passed only in very small steps.
+    A rim has a unique normal only at angles of at least sqrt(FLAT_RIM_SQUARED_SINE) to its axis. A
+    surface of radius rho has such a normal where it lies sqrt(FLAT_RIM_SQUARED_SINE) rho beyond the
+    circle. Up to there the flat face is used: the error of the gap is FLAT_RIM_SQUARED_SINE rho /
+    2, and every configuration has features. A configuration without features could be passed only
+    in very small steps.
     """
     if face.ring is not None or other.is_face or other.is_line or other.is_rim:
         return 0.0
@@ -134,7 +139,9 @@ def overhang(x: ShapePair, face: SupportFeature, other: SupportFeature, n: Array
 
 
 def sides_of(f: SupportFeature) -> tuple[Array, Array]:
-    """Return c (k, 3) and k (k,): a point x of a face is inside if c . x >= k."""
+    """Return c (k, 3) and k (k,) such that a point x of the plane lies inside a face if c . x
+    >= k.
+    """
     ring = f.ring if f.ring is not None else np.zeros((0, 3))
     c = np.cross(f.normal, np.roll(ring, -1, axis=0) - ring)
     c = c / np.linalg.norm(c, axis=1)[:, None]
@@ -175,13 +182,15 @@ def feature_pair(x: ShapePair, i: int, j: int, n: Array, **more: Any) -> Nearest
 
 
 def _soft(f: SupportFeature) -> float:
-    """Return the square that is added to |Q' n|^2, relative to the size of Q."""
+    """Return the small number, relative to the size of Q, that is added to |Q' n|^2 to avoid the
+    root of zero.
+    """
     most = float(np.abs(f.Q).max())
     return (1e-15 * most) ** 2 if most > 0.0 else 1.0
 
 
 def _flat(f: SupportFeature) -> tuple[float, float]:
-    """Return the numbers `flat` of a SupportPair for one feature."""
+    """Return the entries of the field `flat` of a SupportPair for one feature."""
     return (0.0, 1.0 / f.radius**2) if f.is_rim else (1.0, 0.0)
 
 
@@ -211,8 +220,8 @@ def _with_spans(
 
 
 def _turn(x: ShapePair, f: SupportFeature, g: SupportFeature, n: Array) -> float:
-    """Return how far n may turn (the tangent of the angle), relative to the angle over which the
-    support functions curve.
+    """Return by how much n may rotate (the tangent of the angle), relative to the angle over which
+    the support functions curve.
     """
     return min(MAX_NORMAL_TURN, *(CURVATURE_TURN_RATIO * bend for bend in _bends(x, f, g, n)))
 

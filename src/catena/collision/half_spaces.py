@@ -20,25 +20,33 @@ Meeting = tuple[Any, tuple[Any, Any, Any]]  # gap and normal
 
 
 def on_plane(c: Any, r: Any, R: Any, o: Any, a: Any) -> Meeting:
-    """Return gap and normal of a sphere above a plane."""
+    """Return gap and normal of a sphere (centre c, radius r) above a plane (axes R by rows, a point
+    o of it); `a` is not used.
+    """
     n = (R[0][2], R[1][2], R[2][2])
     return dot(n, sub(c, o)) - r, n
 
 
 def on_sphere(c: Any, r: Any, R: Any, o: Any, a: Any) -> Meeting:
-    """Return gap and normal of a sphere on a sphere."""
+    """Return gap and normal of a sphere (centre c, radius r) on a sphere (centre o, radius a); its
+    axes R are not used.
+    """
     distance, n = _between(sub(c, o))
     return distance - a - r, n
 
 
 def in_bowl(c: Any, r: Any, R: Any, o: Any, a: Any) -> Meeting:
-    """Return gap and normal of a sphere inside a sphere."""
+    """Return gap and normal of a sphere (centre c, radius r) inside a bowl, a sphere (centre o,
+    radius a); its axes R are not used.
+    """
     distance, n = _between(sub(c, o))
     return a - r - distance, neg(n)
 
 
 def in_trough(c: Any, r: Any, R: Any, o: Any, a: Any) -> Meeting:
-    """Return gap and normal of a sphere inside a cylinder."""
+    """Return gap and normal of a sphere (centre c, radius r) inside a trough: a cylinder about the
+    z axis of R through o, with radius a.
+    """
     axis = (R[0][2], R[1][2], R[2][2])
     d = sub(c, o)
     distance, n = _between(sub(d, scale(dot(axis, d), axis)))
@@ -46,7 +54,9 @@ def in_trough(c: Any, r: Any, R: Any, o: Any, a: Any) -> Meeting:
 
 
 def _between(d: Any) -> Meeting:
-    """Return length and direction of d; both zero for d = 0, in the centre of a hole."""
+    """Return length and direction of the vector d; both are zero for d = 0, as in the centre of a
+    hole.
+    """
     square = dot(d, d)
     apart = square > 0.0
     distance = select(apart, square, 1.0 + 0.0 * square) ** 0.5

@@ -94,7 +94,7 @@ def _clipped(x: ShapePair, first: bool, face: int) -> list[tuple[int, int]]:
 
 
 def _edge(shape: SupportShape, face: SupportFeature, number: int) -> int:
-    """Return the number of the edge that is side `number` of a face."""
+    """Return the index of the edge that is side `number` of a face."""
     ring = face.ring if face.ring is not None else np.zeros((0, 3))
     middle = 0.5 * (ring[number] + ring[(number + 1) % len(ring)])
     return int(
@@ -194,12 +194,12 @@ def _overlap(
 
 
 def _number(shape: SupportShape, feature: SupportFeature) -> int:
-    """Return the number of a feature of a shape."""
+    """Return the index of a feature of a shape."""
     return next(k for k, f in enumerate(shape.features) if f is feature)
 
 
 def _tip(shape: SupportShape, at: Array) -> int:
-    """Return the number of the tip at the end of a line."""
+    """Return the index of the tip at the end of a line."""
     return int(
         np.argmin(
             [

@@ -31,8 +31,8 @@ def hull_corners(shape: Shape) -> list[Vector]:
 
 
 def warn_if_concave(mesh: str, volume: float, hull: float, what: str) -> None:
-    """Warn if a hull has more volume than its mesh. what: the quantities, in the plural, that are
-    computed from the hull.
+    """Warn if a hull has more volume than its mesh. what: a plural noun for the quantities that are
+    computed from the hull, for the message.
     """
     if hull > (1 + CONCAVE_VOLUME_RATIO) * volume:
         warnings.warn(

@@ -125,7 +125,9 @@ def pair_features(
 
 
 def _lies_flat(x: ShapePair, n: Array) -> bool:
-    """Whether a flat end with normal along n faces a face, or a line perpendicular to n."""
+    """Return whether a flat end, with a normal along n, faces a face or a line perpendicular to
+    n.
+    """
     seen = [
         [f for f, off in zip(shape.features, shape.off(m)) if off < FLAT_END_SINE]
         for shape, m in ((x.A, -(x.R.T @ n)), (x.B, n))
@@ -251,7 +253,7 @@ def _steady(x: ShapePair, f: SupportFeature, g: SupportFeature, n: Array) -> boo
 def _along(
     x: ShapePair, f: SupportFeature, g: SupportFeature, n: Array, apart: Array
 ) -> tuple[float, float]:
-    """Return the coordinates of the nearest points along each line, m."""
+    """Return the coordinates of the nearest points along the line of each feature, m."""
     u, v = x.R @ f.line, g.line
     if f.is_line and g.is_line:
         k = np.cross(u, v) @ n

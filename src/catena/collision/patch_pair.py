@@ -1,4 +1,6 @@
-"""The two shapes of a contact patch: which features they may touch by, and where these are."""
+"""The two shapes of a contact patch: the features by which they may touch, and the positions of
+these.
+"""
 
 from __future__ import annotations
 
@@ -41,10 +43,10 @@ class PatchPair(Protocol):
         """
 
     def at(self, x: Any, R: Array, p: Array) -> tuple[float, Array]:
-        """Return gap and place of a feature, in the axes of B, m."""
+        """Return gap (m) and place of a feature x at X_BA = (R, p), in the axes of B."""
 
     def parting(self, R: Array, p: Array) -> list[Any]:
-        """Return features along whose normals the shapes can be separated."""
+        """Return features along whose normals the shapes can be separated at X_BA = (R, p)."""
 
 
 class PolyhedraPair(NamedTuple):
@@ -65,7 +67,9 @@ class PolyhedraPair(NamedTuple):
         return float(found.gap), np.array(found.place)
 
     def parting(self, R: Array, p: Array) -> list[Feature]:
-        """Return all features at X_BA = (R, p)."""
+        """Return all features at the relative pose X_BA = (R, p), along whose normals the shapes
+        can be separated.
+        """
         return self.features(R, p).points
 
 
@@ -90,7 +94,9 @@ class RoundedPair(NamedTuple):
         return float(found.gap), np.array(found.core)
 
     def parting(self, R: Array, p: Array) -> list[RoundedFeature]:
-        """Return all features at X_BA = (R, p)."""
+        """Return all features at the relative pose X_BA = (R, p), along whose normals the shapes
+        can be separated.
+        """
         return self.features(R, p).points
 
 

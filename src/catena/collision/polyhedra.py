@@ -135,7 +135,7 @@ def most_corners(shape: Shape, parameters: Mapping[str, float]) -> int:
 
 
 def _number(x: object, shape: Shape, parameters: Mapping[str, float]) -> float:
-    """Return the value of a size or place; raise a MechanismError if it has none."""
+    """Return the value of a size or coordinate; raise a MechanismError if it has none."""
     found = value_of(x, parameters)
     if found is None or not np.isfinite(float(found)):
         raise MechanismError(

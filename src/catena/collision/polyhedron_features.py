@@ -67,7 +67,7 @@ class Feature(NamedTuple):
 
     @staticmethod
     def absent() -> tuple[float, ...]:
-        """Return the numbers of no feature."""
+        """Return the numbers of a contact point that is not in use, because it has no feature."""
         return NUMBERS
 
     @property
@@ -157,7 +157,7 @@ def patch_features(
 
 
 def _features(A: Polyhedron, B: Polyhedron, R: Array, p: Array) -> PatchFeatures:
-    """Return the points of the patch at X_BA = (R, p)."""
+    """Return the points of the patch of two polyhedra at the relative pose X_BA = (R, p)."""
     there = moved(A, R, p)
     seen = facing(there, B)
     size = min(A.radius, B.radius)
@@ -291,8 +291,9 @@ def _sine(A: Polyhedron, B: Polyhedron, c: Corner, n: Array) -> float:
 
 
 def _turns(A: Polyhedron, B: Polyhedron, seen: Facing, size: float) -> tuple[float, Array]:
-    """Return the sine of the rotation up to which the same faces face each other; and the vector
-    `yaw` of PatchFeatures, which limits rotations about the normal if edges lie on edges.
+    """Return the sine of the largest rotation up to which the same faces still face each other; and
+    the vector `yaw` of PatchFeatures, which limits rotations about the normal if edges lie on
+    edges.
     """
     (f, h), t = seen.faces, seen.plane
     a, b = (P.corners[list(P.polygons[k])] @ t.T for P, k in ((A, f), (B, h)))

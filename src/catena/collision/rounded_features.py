@@ -76,7 +76,7 @@ class RoundedFeature(NamedTuple):
 
     @staticmethod
     def absent() -> tuple[float, ...]:
-        """Return the numbers of no feature."""
+        """Return the numbers of a contact point that is not in use, because it has no feature."""
         return ROUNDED_NUMBERS
 
     @property
@@ -118,8 +118,8 @@ class RoundedFeature(NamedTuple):
         )
 
     def margins(self, at: RoundedMeet, d: Any, planes: Sequence[Any]) -> list[Any]:
-        """Return how far the feature is from where others are nearer, m; d and the normals of
-        planes are in the axes of `at`.
+        """Return the distances (m) of the feature from the places where other features become
+        nearer; d and the normals of planes are in the axes of `at`.
         """
         low, high, first, last, sign, offset = self.limits
         dot = lambda x, y: x[0] * y[0] + x[1] * y[1] + x[2] * y[2]  # noqa: E731
@@ -169,9 +169,9 @@ class RoundedFeatures(NamedTuple):
 
 
 class Found(NamedTuple):
-    """A feature of a pair at one configuration: the point of A's core, and e (3,) from B to it.
-    least: how far the ends may move before planes without a guard matter, m. edge, slope: slack of
-    s and u, and of d . e, m.
+    """A candidate for a feature of a pair at one configuration: the point of A's core, and e (3,)
+    from B to it. least: how far the ends may move before planes without a guard matter, m. edge,
+    slope: the slack of s and u, and of d . e, m.
     """
 
     feature: RoundedFeature
@@ -314,7 +314,7 @@ class _Pair:
 
     # --- ends
     def end(self, i: int) -> Found:
-        """Return corner i of A with the nearest feature of B."""
+        """Return the feature of corner i of A with the nearest feature of B."""
         x = self.x[i]
         inward = -1.0 if i else 1.0
         kind, n = self._nearest(x)
@@ -349,7 +349,7 @@ class _Pair:
         return "corner", int(B.edges[k, int(u[k] > 0.0)])
 
     def _over_face(self, i: int, f: int, x: Array) -> Found:
-        """Return corner i of A, at x, over face f of B."""
+        """Return the feature of corner i of A, at x, over face f of B."""
         B = self.B
         k, j = np.nonzero(B.sides == f)
         b = B.corners[list(B.polygons[f])].mean(axis=0)
@@ -366,7 +366,7 @@ class _Pair:
         )
 
     def _beside_edge(self, i: int, k: int, x: Array) -> Found:
-        """Return corner i of A, at x, near edge k of B."""
+        """Return the feature of corner i of A, at x, near edge k of B."""
         B = self.B
         b = B.corners[B.edges[k, 0]]
         g = B.directions[k]
@@ -382,7 +382,7 @@ class _Pair:
         )
 
     def _beside_corner(self, i: int, c: int, x: Array) -> Found:
-        """Return corner i of A, at x, near corner c of B."""
+        """Return the feature of corner i of A, at x, near corner c of B."""
         b = self.B.corners[c]
         g = self._leaving(c)
         planes, least = self._planes(-g, np.zeros(len(g)), x - b)
@@ -437,7 +437,7 @@ class _Pair:
         return np.asarray(on & (pairs.sine >= PARALLEL_EDGE_SINE))
 
     def _across(self, pairs: Pairs, k: int) -> Found:
-        """Return the feature of A's edge across edge k of B."""
+        """Return the feature in which the edge of A crosses edge k of B."""
         B = self.B
         limits = (0.0, self.long, 0.0, pairs.wide[k], 0.0, 1.0)
         core = self.x[0] + pairs.s[k] * self.d
@@ -534,7 +534,9 @@ class _Pair:
         limits: Any = FREE,
         planes: Any = None,
     ) -> RoundedFeature:
-        """Return a RoundedFeature with corner i of A and point b of B."""
+        """Return the RoundedFeature of corner i of A and the point b of B, with the bounds of its
+        region.
+        """
         none = np.tile([0.0, 0.0, 0.0, 1.0], (PLANES, 1))
         return RoundedFeature(
             key,

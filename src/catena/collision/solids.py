@@ -23,7 +23,7 @@ class Proximity(NamedTuple):
     normal: Vector
 
     def flipped(self) -> Proximity:
-        """Return the same with first and second exchanged."""
+        """Return the proximity with first and second shape exchanged."""
         return Proximity(self.distance, self.b, self.a, neg(self.normal))
 
 
@@ -62,7 +62,7 @@ def choose(condition: Any, a: Vector, b: Vector) -> Vector:
 
 
 def nonzero(x: Scalar) -> Scalar:
-    """Return x plus 1e-290, so that zero can be divided by."""
+    """Return x plus 1e-290, so that a division by zero is avoided."""
     return x + 1e-290
 
 
@@ -100,6 +100,8 @@ def half_edges(s: Solid) -> Vector:
 
 
 def into_ground(s: Solid, found: Proximity) -> Proximity:
-    """Return a proximity, given in the frame of the solid s, in the common frame."""
+    """Return a proximity, given in the frame of the solid s, in the frame in which s has its
+    pose.
+    """
     d, a, b, n = found
     return Proximity(d, add(s.p, rotate(s.R, a)), add(s.p, rotate(s.R, b)), rotate(s.R, n))

@@ -63,8 +63,8 @@ class SupportFeature:
 
 @dataclass(frozen=True, eq=False)
 class SupportShape:
-    """All features of a shape. middle (3,): a point inside, m. z (3,): the axis of a capsule or
-    cylinder, else zero. half: half its length, m.
+    """The features of a convex shape. middle (3,): a point inside, m. z (3,): the axis of a capsule
+    or cylinder, else zero. half: half its length, m.
     """
 
     features: tuple[SupportFeature, ...]

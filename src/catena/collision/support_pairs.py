@@ -1,7 +1,7 @@
-"""Where two smooth or sharp features of convex shapes meet, by support functions, as expressions
-over scalars of any kind.
+"""The meeting of two smooth or sharp features of convex shapes, by support functions, as
+expressions over scalars of any kind.
 
-    h(n) = n . p + |Q' n|        a feature: a point p with half axes Q (3, 3) about it; perhaps a
+    h(n) = n . p + |Q' n|        a feature: a point p with half axes Q (3, 3) about it; optionally a
                                  line along l through it
     gap  = max over unit n of  n . (p_A - p_B) - |Q_A' n| - |Q_B' n|,
             n across the lines of both; n leads from B to A
@@ -166,7 +166,10 @@ def support_meet(f: SupportPair, A: tuple[Any, Any], B: tuple[Any, Any]) -> Supp
 
 
 def _frame(f: SupportPair, R_A: Any, R_B: Any, lines: tuple[Any, Any]) -> tuple[Any, Any, Any]:
-    """Return n0, t1, t2: n0 across both lines, or across one with t2 along it, or as given."""
+    """Return unit vectors n0, t1, t2, from which the normal m = n0 + x t1 + y t2 is searched for.
+    n0 is perpendicular to the lines of both features; if only one has a line, t2 lies along it; if
+    none has, n0 is the given start.
+    """
     (la, lb), has_a, has_b = lines, dot(f.l_a, f.l_a), dot(f.l_b, f.l_b)
     both = has_a * has_b
     one = has_a + has_b - 2.0 * has_a * has_b
@@ -185,18 +188,22 @@ def _frame(f: SupportPair, R_A: Any, R_B: Any, lines: tuple[Any, Any]) -> tuple[
 
 
 def _products(Q: Any, R: Any, frame: tuple[Any, Any, Any]) -> tuple[Any, ...]:
-    """Return the products of the columns of Q' (n0, t1, t2): 00, 01, 02, 11, 12, 22."""
+    """Return the scalar products of the columns of Q' (n0, t1, t2), in the order 00, 01, 02, 11,
+    12, 22.
+    """
     q = [_times(Q, unrotate(R, v)) for v in frame]
     return tuple(dot(q[i], q[j]) for i in range(3) for j in range(i, 3))
 
 
 def _times(Q: Any, n: Any) -> Any:
-    """Return Q' n."""
+    """Return the product Q' n of a matrix, given by its columns, and a vector."""
     return tuple(dot(Q[k : k + 3], n) for k in (0, 3, 6))
 
 
 def _support(Q: Any, soft: Any, n: Any) -> tuple[Any, Any, Any]:
-    """Return |Q' n|, Q Q' n / |Q' n| and |Q' n|^2."""
+    """Return the support function |Q' n| of a feature, the point Q Q' n / |Q' n| at which it is
+    reached, and |Q' n|^2.
+    """
     q = _times(Q, n)
     square = dot(q, q)
     k = 1.0 / sqrt(square + soft)
@@ -208,7 +215,9 @@ def _support(Q: Any, soft: Any, n: Any) -> tuple[Any, Any, Any]:
 
 
 def _newton(f: SupportPair, G_a: Any, G_b: Any, r: Any) -> tuple[Any, Any]:
-    """Return the x and y at which f(m) / |m| is largest."""
+    """Return the x and y at which the separation f(m) / |m| along m = n0 + x t1 + y t2 is largest,
+    by Newton's method.
+    """
     u, v = f.free
     x = y = 0.0 * r[0]
     for _ in range(NEWTON_STEPS):
@@ -229,7 +238,9 @@ def _newton(f: SupportPair, G_a: Any, G_b: Any, r: Any) -> tuple[Any, Any]:
 
 
 def _slopes(f: SupportPair, G_a: Any, G_b: Any, r: Any, x: Any, y: Any) -> tuple[Any, ...]:
-    """Return f(m), its derivatives along t1 and t2, and minus its second derivatives."""
+    """Return the separation f(m) along m = n0 + x t1 + y t2, its derivatives by x and y, and minus
+    its second derivatives.
+    """
     g = r[0] + x * r[1] + y * r[2]
     k1 = r[1]
     k2 = r[2]

@@ -1,12 +1,12 @@
-"""A cache of what is derived from a mechanism, stored on the mechanism itself: tapes, machines,
-systems and their machine code.
+"""A cache of objects derived from a mechanism, stored on the mechanism itself: traced functions,
+machines, systems and their machine code.
 
-A table at the level of a module would keep every mechanism of a process alive, since what is
-derived from a mechanism refers to it. So the table is held by the mechanism. Both then refer only
-to each other, and Python's garbage collector frees them together when the mechanism is no longer
-used. The collector counts Python's objects and not the machine code behind them, so it is called
-when many tables were created since its last run. A table is no part of the mechanism: comparisons,
-hashes, copies and pickles do not see it.
+A table in a module would keep every mechanism of a process alive, because the derived objects refer
+to it. So the table is held by the mechanism. Both then refer only to each other, and Python's
+garbage collector frees them together when the mechanism is no longer used. The collector counts
+Python's objects and not the machine code behind them, so it is called when many tables were created
+since its last run. A table is not a part of the mechanism's value: comparisons, hashes, copies and
+pickles do not see it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _next = {"look": MIN_TABLES}
 
 
 class _Life:
-    """A marker that lives as long as its table, so that tables can be counted."""
+    """A marker object with the same lifetime as its table; the live markers count the tables."""
 
 
 class Attached(OrderedDict[object, Any]):
@@ -39,19 +39,21 @@ class Attached(OrderedDict[object, Any]):
 
 
 def attached(owner: Any, sort: str) -> Attached:
-    """Return the table of this sort of an object, a new one for a copy of the object."""
+    """Return the table of this sort that belongs to an object; a copy of the object has a new
+    one.
+    """
     place = f"_{sort}_made_of_it"
     found: Attached | None = owner.__dict__.get(place)
     if found is None or found.owner() is not owner:
         found = owner.__dict__[place] = Attached(owner)
         _alive.add(found.life)
-        _look()
+        _collect_garbage()
     return found
 
 
-def _look() -> None:
-    """Run the garbage collector where there are many tables: twice as many as were alive after its
-    last run, so that a program which holds thousands of mechanisms is not slowed down.
+def _collect_garbage() -> None:
+    """Run the garbage collector if there are twice as many tables as were alive after its last run,
+    so that a program which holds thousands of mechanisms is not slowed down.
     """
     if len(_alive) > _next["look"]:
         gc.collect()
@@ -60,7 +62,7 @@ def _look() -> None:
 
 def keep(owner: Any, sort: str, most: int, key: object, make: Callable[[], Any]) -> Any:
     """Return the value of this key in the owner's table of this sort; `make` computes it the first
-    time. At most `most` values of one sort are kept, those used last.
+    time. At most `most` values of one sort are stored; the least recently used are dropped.
     """
     table = attached(owner, sort)
     if key not in table:

@@ -77,12 +77,14 @@ class Sections:
     # --- the frame
     @property
     def velocity(self) -> tuple[ca.SX, ca.SX]:
-        """Return w and V of the body's frame."""
+        """Return the angular velocity w and the velocity V of the body's frame, in its own axes."""
         V = self.s.frame_velocity(self.body, "body")
         return V[:3], V[3:]
 
     def _accelerated(self, v: Any, a: Any) -> tuple[ca.SX, ca.SX, ca.SX]:
-        """Return w, w' and V' minus gravity, at the nodes' speeds and accelerations."""
+        """Return w, w' and V' minus gravity of the body's frame, at these speeds and accelerations
+        of the nodes.
+        """
         (node, R, p), x, g = self.s.seat(self.body), self.s.work(), tuple(self.s.tree.gravity)
         if node < 0:
             return ca.SX.zeros(3), ca.SX.zeros(3), _column(unrotate(R, neg(g)))
@@ -94,7 +96,7 @@ class Sections:
     def forces(self, v: Any, a: Any) -> tuple[tuple[Any, Any], ca.SX]:
         """Return the wrench of the sections on the body's node at these speeds and accelerations of
         the nodes, (torque about its origin, force) in its axes, and the forces (n,) along the
-        amplitudes that their motion needs.
+        amplitudes that this motion requires.
         """
         w, dw, dV = self._accelerated(v, a)
         de, dde = (ca.vertcat(*list(x)[self.own]) for x in (v, a))
@@ -129,7 +131,9 @@ class Sections:
     # --- sums
     @cached_property
     def sums(self) -> tuple[ca.SX, ...]:
-        """Return m, s (3,), I (3, 3), A (3, n), B (3, n), D (n, n), rotors included."""
+        """Return the sums over the sections of the module's documentation: m, s (3,), I (3, 3), A
+        (3, n), B (3, n), D (n, n), rotors included.
+        """
         r, F, m = self.r, self.F, self.m
         s = r.T @ m
         Q = r.T @ (ca.repmat(m, 1, 3) * r)
@@ -152,7 +156,7 @@ class Sections:
         return ca.sum1(m), s, I, A, B, D
 
     def inertia(self) -> ca.SX:
-        """Return what the sections add to the mass matrix, (nv, nv)."""
+        """Return the contribution of the sections to the mass matrix, (nv, nv)."""
         m, s, I, A, B, D = self.sums
         J = self.s.jacobian(self.body, "body")
         Jw = J[:3, :]
@@ -169,8 +173,8 @@ class Sections:
         return half + half.T
 
     def coriolis(self) -> ca.SX:
-        """Return what the sections add to C, (nv, nv): the sum of m J_k^T (J_k' + w x J_k); J_k is
-        the Jacobian of a section's velocity.
+        """Return the contribution of the sections to C, (nv, nv): the sum of m J_k^T (J_k' + w x
+        J_k); J_k is the Jacobian of a section's velocity.
         """
         J = self.s.jacobian(self.body, "body")
         w = self.velocity[0]

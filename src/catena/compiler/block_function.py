@@ -45,7 +45,7 @@ class Record(NamedTuple):
 
     @property
     def large(self) -> int:
-        """The number of entries of the arrays that are too large for the stack."""
+        """Return the number of entries of all arrays that are too large for the stack."""
         return sum(n for n in (int(np.prod(shape)) for shape in self.shapes) if n > MAX_ON_STACK)
 
     def scratch(self, m: Module, behind: str) -> Any:
@@ -72,7 +72,7 @@ class Record(NamedTuple):
 
 
 def _constant(m: Module, name: str, x: np.ndarray) -> Array:
-    """Return an array of numbers that are written into the code."""
+    """Return an array whose numbers are compiled into the code."""
     whole = np.issubdtype(x.dtype, np.integer)
     item, numbers = (
         ("i64", x.ravel().tolist())

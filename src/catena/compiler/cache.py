@@ -1,4 +1,4 @@
-"""Machine code on disk, so that a tape is compiled once per machine.
+"""Machine code on disk, so that a function is compiled once per computer.
 
 An entry is one file named by its key: a checksum of key and code, then the object code. The key is
 the hash of all that the code depends on, so that an entry is never stale. It can only be damaged or
@@ -43,8 +43,8 @@ def folder() -> Path | None:
 
 
 class CacheState(NamedTuple):
-    """The cache on disk: its folder, the number of its entries, their bytes, and the most bytes
-    that it keeps.
+    """The cache on disk: its folder, the number of its entries, their bytes, and the limit of these
+    bytes.
     """
 
     folder: Path
@@ -63,8 +63,8 @@ def cache_state() -> CacheState | None:
 
 
 def key(*parts: str | bytes) -> str:
-    """Return the hash of some texts, each with its length, so that different lists of texts have
-    different hashes.
+    """Return the hash of several strings, each with its length, so that different lists of strings
+    have different hashes.
     """
     digest = hashlib.sha256()
     for part in parts:
@@ -171,8 +171,8 @@ def _trusted_folder() -> Path | None:
 
 
 def _private(found: os.stat_result) -> bool:
-    """Whether a file or folder belongs to this user (or the administrator), and no other user can
-    write to it.
+    """Return whether a file or folder belongs to this user (or the administrator), and no other
+    user can write to it.
     """
     if os.name != "posix":
         return True  # rights are inherited from the user's profile

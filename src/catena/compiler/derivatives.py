@@ -38,13 +38,15 @@ def forward_dynamics_derivatives(s: Tracer) -> tuple[ca.SX, ...]:
 
 
 def _free(s: Tracer) -> tuple[ca.SX, ...]:
-    """Return the parameters, where there are any."""
+    """Return the parameters as a list of arguments to differentiate by; an empty list where there
+    are none.
+    """
     return (s.p,) if s.p.numel() else ()
 
 
 def _slopes(s: Tracer, a: ca.SX) -> tuple[ca.SX, ...]:
-    """Return d tau / d(q, v, p) of the inverse dynamics at the acceleration a: in closed form where
-    only bodies and joints act.
+    """Return d tau / d(q, v, p) of inverse dynamics at the acceleration a. If only bodies and
+    joints act, it is in closed form.
     """
     if s.flexible or s.lift or s.wrenches or s.layout.mechanism.loads:
         return _at(s, a, _tangent(s, ca.cse(s.inverse_dynamics()), s.v, *_free(s)))
@@ -56,7 +58,7 @@ def _slopes(s: Tracer, a: ca.SX) -> tuple[ca.SX, ...]:
 
 
 def _at(s: Tracer, a: ca.SX, parts: Sequence[ca.SX]) -> tuple[ca.SX, ...]:
-    """Return expressions of the symbols s.a at another acceleration."""
+    """Return expressions of the symbols s.a with another acceleration substituted."""
     return (
         tuple(
             ca.Function("at_a", [s.t, s.q, s.v, s.a, s.p, s.w], list(parts)).call(
@@ -69,8 +71,8 @@ def _at(s: Tracer, a: ca.SX, parts: Sequence[ca.SX]) -> tuple[ca.SX, ...]:
 
 
 class _Inverse:
-    """M^-1 = N D^-1 N' with N = L^-1 of M = L' D L: a freedom is coupled only to its ancestors, so
-    that independent branches cost nothing.
+    """M^-1 = N D^-1 N' with N = L^-1 from M = L' D L. A speed is coupled only to those of its
+    ancestors in the tree, so that independent branches cost nothing.
     """
 
     def __init__(self, s: Tracer):
@@ -82,9 +84,9 @@ class _Inverse:
         )
 
     def __call__(self, B: ca.SX) -> ca.SX:
-        """Return M^-1 B."""
+        """Return the solution M^-1 B of equations with the mass matrix."""
         return ca.densify(self.N @ (self.inverted @ (self.N.T @ ca.sparsify(B))))
 
     def whole(self) -> ca.SX:
-        """Return M^-1, of which one half is computed."""
+        """Return M^-1; one half of it is computed, the other follows by symmetry."""
         return ca.densify(ca.tril2symm(ca.tril(self.N @ (self.inverted @ self.N.T))))

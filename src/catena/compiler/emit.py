@@ -1,7 +1,7 @@
-"""A planned tape as a module of LLVM text.
+"""A tape (the instructions of a function, see `tape`) as a module of LLVM text.
 
-    fixed, fixed_and_read  void (y)          the outputs that are constants; those of them that are
-                                             read when rows are written
+    fixed, fixed_and_read  void (y)          stores outputs that are constant; those of them that
+                           are read when rows are written
     chunk0, chunk1, ...    void (x, y, w)    the straight-line code; inputs x, outputs y, work w,
                                              each [n][W]
     tape                   void (x, y, w)    all of these in turn
@@ -101,7 +101,7 @@ def _zeros(fixed: dict[int, int], n_out: list[int]) -> list[frozenset[int]]:
 
 
 def _unread(zeros: list[frozenset[int]], n_out: list[int], width: int) -> frozenset[int]:
-    """Return the places of outputs that are written as zeros without being read."""
+    """Return the indices of outputs that are written as zeros without being read."""
     found = [(sum(n_out[:k]), transpose.runs(own, n_out[k], width)) for k, own in enumerate(zeros)]
     return frozenset(
         start + j
@@ -119,8 +119,8 @@ def around(
     width: int,
     single: Single | None = None,
 ) -> str:
-    """Return the text of a module whose tape is code elsewhere: `generic_kernel`, with
-    `generic_table` before x, y and w.
+    """Return the text of a module in which another function, `generic_kernel`, takes the place of
+    the tape; its first argument is `generic_table`, before x, y and w.
     """
     t = Text(width)
     _declare(t)
@@ -164,8 +164,8 @@ def _around(
     single: Single | None,
     zeros: list[frozenset[int]],
 ) -> None:
-    """Write the exported functions around a tape that consists of these pieces of code, one after
-    the other: those for lanes, or the call for one state.
+    """Write the exported functions for a tape that consists of these pieces of code, one after the
+    other: the functions for lanes, or the call for one state.
     """
     with t.function("internal void @tape(ptr noalias %x, ptr noalias %y, ptr noalias %w)"):
         t.do(
@@ -255,8 +255,8 @@ def _batch(
     """Write `i64 batch(i64 start, i64 stop, i64 batch, double** in, i64* strides, double** out)`:
     states start to stop.
 
-    unseen: the inputs whose being not finite might show in no output; they are tested themselves.
-    None: all inputs. zeros: the zero entries of each output.
+    unseen: the inputs that may be infinite or NaN without any output showing it, so that they are
+    tested themselves; None: all inputs. zeros: the zero entries of each output.
 
     The rows of input k are strides[k] doubles apart; 0 gives every state the same row. Beyond the
     end of the batch, lanes repeat its last row: any batch size is handled without a second piece of
@@ -340,7 +340,7 @@ def _batch(
 
 def _share(t: Text) -> None:
     """Write `void share(i64* desk, i64 step, i64 batch, in, strides, out)`: evaluate `step` states
-    after another as long as there are any.
+    at a time as long as any are left.
 
     `desk` holds the next state, the number of states done, and whether some number was not finite.
     `i64 finished(i64* desk, i64 batch, i64 looks)` is 1 as soon as all are done, 0 if they are not
@@ -379,8 +379,8 @@ def _share(t: Text) -> None:
 
 
 def _fetch(t: Text, row: str, n: int, write: int, share: int, shares: int) -> None:
-    """Prefetch a block's rows of n numbers from memory, or space for them (write: 1), while other
-    work is done: one share of their cache lines.
+    """Prefetch a block's rows of n numbers from memory, or (write: 1) the memory for them, while
+    other work is done: the given share of their cache lines.
     """
     lines = -(-t.width * n // LINE)
     for line in range(share * lines // shares, (share + 1) * lines // shares):
@@ -396,10 +396,9 @@ def _rows(t: Text, base: str, stride: str, states: list[str]) -> list[str]:
 
 
 def _see(t: Text, columns: list[str]) -> None:
-    """Record in %seen whether a value is infinite or not a number: 0 times it is zero unless it is,
-    and so is the sum.
-
-    There are two sums, because each product waits for the one before it.
+    """Record in %seen whether a value is infinite or not a number: 0 times such a value is not
+    zero, and neither is a sum with it. There are two sums, because each addition waits for the one
+    before it.
     """
     total = t.load("%seen"), "zeroinitializer"
     for column in columns:
@@ -408,7 +407,7 @@ def _see(t: Text, columns: list[str]) -> None:
 
 
 def _broken(t: Text) -> str:
-    """Return 1 if any recorded value is infinite or not a number, else 0."""
+    """Return 1 if any recorded value was infinite or not a number, else 0."""
     bad = t(f"fcmp uno {t.V} {t.load('%seen')}, zeroinitializer")
     some = t(f"icmp ne i{t.width} {t(f'bitcast <{t.width} x i1> {bad} to i{t.width}')}, 0")
     return t(f"zext i1 {some} to i64")

@@ -1,7 +1,8 @@
 """Fingerprints: one hash for equal values, in this process and in others.
 
-Plain values, arrays, collections and catena's own records are hashed by what they hold. Of anything
-else, such as a Python function, the caller says what stands for it, or that nothing does.
+Plain values, arrays, collections and catena's own records are hashed by their contents. For any
+other object, such as a Python function, the caller gives a value that represents it, or says that
+there is none.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def digest(x: object, substitute: Callable[[object], object]) -> str:
 
 
 def _refuse(x: object) -> object:
-    """Raise Opaque: nothing stands for this value."""
+    """Raise Opaque, because no value represents this object."""
     raise Opaque(type(x))
 
 
@@ -75,8 +76,8 @@ def _parts(
 
 
 def _members(x: object) -> list[object] | None:
-    """Return what a collection or a record of catena holds, in an order that does not depend on the
-    process; None for other values.
+    """Return the contents of a collection or a record of catena, in an order that does not depend
+    on the process; None for other values.
     """
     if isinstance(x, Mapping):
         return [part for name in sorted(x, key=repr) for part in (name, x[name])]

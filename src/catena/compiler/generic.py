@@ -4,9 +4,9 @@
                                                      each [numbers][W]
 
 `table` describes one mechanism: its sizes, then the addresses of its arrays. A kernel here is a
-function in the kernels' own Python whose parameters are found by their names: what describes the
-mechanism in the table, inputs in x, `out` in y, everything else in w. The kernel of one mechanism
-is a few instructions around that code: see `generic_binding`.
+function in the subset of Python that `kernel_compiler` compiles. Its parameters are found by their
+names: the description of the mechanism in the table, inputs in x, `out` in y, everything else in w.
+The kernel of one mechanism consists of a few instructions around that code: see `generic_binding`.
 """
 
 from __future__ import annotations
@@ -169,24 +169,24 @@ def clear(M):
 
 
 def still(zeros):
-    """Set a vector to zero."""
+    """Set a vector, such as the speeds, to zero."""
     for i in range(len(zeros)):
         zeros[i] = 0.0
 
 
 def inverse_dynamics(tree, q, v, a, wrench, x, out):
-    """Compute tau (nv,) of a motion."""
+    """Compute the forces tau (nv,) of a motion."""
     dynamics.inverse_dynamics(tree, q, v, a, wrench, x, out)
 
 
 def forward_dynamics(tree, q, v, tau, wrench, zeros, x, out):
-    """Compute a (nv,) of forces, by the articulated-body pass."""
+    """Compute the accelerations a (nv,) under given forces, by the articulated-body pass."""
     still(zeros)
     dynamics.forward_dynamics(tree, q, v, tau, wrench, zeros, x, out)
 
 
 def forward_dynamics_dense(tree, q, v, tau, wrench, zeros, x, M, out):
-    """Compute a (nv,) of forces, from the mass matrix."""
+    """Compute the accelerations a (nv,) under given forces, from the mass matrix."""
     still(zeros)
     clear(M)
     dynamics.forward_dynamics_dense(tree, q, v, tau, wrench, zeros, x, out, M)
@@ -195,7 +195,9 @@ def forward_dynamics_dense(tree, q, v, tau, wrench, zeros, x, M, out):
 def constrained_dynamics(
     tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, H, S, G, L, acc, lam, out
 ):
-    """Compute a under the rows of loops, then the multipliers, the residuals and their rates."""
+    """Compute the accelerations a under the constraint rows of loops, then the multipliers, the
+    residuals and their rates.
+    """
     still(zeros)
     constrained.constrained_dynamics(
         tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, H, S, G, L, acc, lam
@@ -227,8 +229,8 @@ def constrained_dynamics_dense(
     A,
     out,
 ):
-    """Compute the same as `constrained_dynamics` from the mass matrix, where joints mimic
-    others.
+    """Compute accelerations, multipliers, residuals and rates as `constrained_dynamics` does, but
+    from the mass matrix; used where joints mimic others.
     """
     still(zeros)
     clear(M)
@@ -240,7 +242,9 @@ def constrained_dynamics_dense(
 
 
 def _after_another(a, lam, error, rate, out):
-    """Store accelerations, then multipliers, residuals and rates of the rows, one after another."""
+    """Store accelerations, then multipliers, residuals and rates of the rows, one after another, in
+    `out`.
+    """
     nv, m = len(a), len(lam)
     for i in range(nv):
         out[i] = a[i]
@@ -263,13 +267,13 @@ def constraint_rows(tree, con, q, v, zeros, x, W, gamma, error, rate, Y, out):
 
 
 def mass_matrix(tree, q, x, out):
-    """Compute M (nv, nv)."""
+    """Compute the mass matrix M (nv, nv)."""
     clear(out)
     dynamics.mass_matrix(tree, q, x, out)
 
 
 def coriolis_matrix(tree, q, v, x, F6, dF6, I, B, X6, F3, out):
-    """Compute C (nv, nv)."""
+    """Compute the Coriolis matrix C (nv, nv)."""
     clear(out)
     coriolis.coriolis_matrix(tree, q, v, x, F6, dF6, I, B, X6, F3, out)
 
@@ -430,7 +434,7 @@ KERNELS = {
 
 # --- one mechanism's numbers
 class Structure:
-    """A mechanism as generic kernels see it: sizes, and arrays behind addresses."""
+    """A mechanism in the form that generic kernels read: sizes, and arrays behind addresses."""
 
     def __init__(self, layout: Layout, snap: float = SNAP):
         value = lambda x: x if isinstance(x, float) else value_of(x, layout.mechanism.parameters)  # noqa: E731
@@ -459,7 +463,7 @@ class Structure:
 
 
 class SizesOnly(Structure):
-    """Sizes without a mechanism, for kernels whose inputs contain everything."""
+    """Sizes without a mechanism, for kernels whose inputs contain all data."""
 
     def __init__(self, **sizes: int):
         self.sizes = dict.fromkeys(SIZES, 0) | sizes
@@ -467,7 +471,7 @@ class SizesOnly(Structure):
 
 
 def _size(of: Callable[[str], Any], size: Any) -> Any:
-    """Return a size, from those of a mechanism."""
+    """Return a size of a mechanism, given by its name or as a number."""
     if isinstance(size, int):
         return size
     derived = {
@@ -491,7 +495,7 @@ def scratch(kernel: Callable[..., None]) -> list[tuple[str, tuple[Any, ...]]]:
 
 # --- machine code
 class _Symbol(NamedTuple):
-    """A size that is known when the code runs, with the arithmetic that shapes need."""
+    """A size that is known only at run time, with the arithmetic that shapes need."""
 
     module: Module
     value: Any

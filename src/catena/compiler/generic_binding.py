@@ -33,8 +33,8 @@ def bind(
     node: int = -1,
     X: np.ndarray | None = None,
 ) -> LaneKernel:
-    """Return the kernel of one mechanism over lanes: as if compiled for it, but in a few
-    milliseconds.
+    """Return the kernel of one mechanism over lanes. It takes a few milliseconds, and behaves as if
+    it were compiled for this mechanism.
     """
     width = host.default_width() if width is None else width
     b = _bound(name, structure, width, node, X)
@@ -55,14 +55,15 @@ def bind(
 
 
 def bind_single(name: str, structure: Structure, single: Single) -> SingleKernel:
-    """Return the kernel of one mechanism as the call for one state."""
+    """Return the kernel of one mechanism as the function for one state."""
     b = _bound(name, structure, 1, -1, None)
     return SingleKernel(name, _around(*b.sizes, 1, single, False), single, b.keep, b.symbols)
 
 
 class _Bound(NamedTuple):
-    """The numbers of inputs, outputs and scratch entries; the shape of the output; the symbols that
-    the code around the kernel leaves open, and the objects that must live as long as it.
+    """The numbers of inputs, outputs and scratch entries; the shape of the output; the addresses of
+    symbols that the code around the kernel does not define, and the objects that must live as long
+    as it.
     """
 
     sizes: tuple[tuple[int, ...], tuple[int, ...], int]
@@ -95,7 +96,7 @@ def _around(
     single: Single | None,
     quick: bool,
 ) -> bytes:
-    """Return the code around a kernel: the same for all frames of a mechanism, and for all
+    """Return the code around a kernel. It is the same for all frames of a mechanism, and for all
     mechanisms of the same sizes.
     """
     text = emit.around(n_in, n_out, slots, width, single)

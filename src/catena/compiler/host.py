@@ -95,8 +95,8 @@ def has_fma() -> bool:
 
 @functools.cache
 def description() -> tuple[str, ...]:
-    """Return a text of all that object code depends on, besides the LLVM text that it is compiled
-    from.
+    """Return a string with everything that object code depends on, other than the LLVM text that it
+    is compiled from.
     """
     versions = (llvmlite.__version__, ".".join(map(str, llvm.llvm_version_info)))
     return (*versions, *map(str, target()))
@@ -106,9 +106,9 @@ def assemble(text: str, optimise: int = 0, machine: Any = None, quick: bool = Fa
     """Compile LLVM text to object code for this machine, or for LLVM's `machine`. Raise
     RuntimeError, with LLVM's message, if that fails.
 
-    optimise: the level of LLVM's pipeline to run first, 1 to 3; a tape needs none, code with loops
-    and branches does. Loops are left as they are written: LLVM's own unrolling and vectorisation
-    take as long again to compile, and gain nothing measurable. quick: without optimisation in code
+    optimise: the level of LLVM's pipeline to run first, 1 to 3; code with loops and branches needs
+    it, straight-line code does not. Loops are not unrolled or vectorised by LLVM, which would
+    double the compile time without a measurable gain. quick: without optimisation in code
     generation. It takes a third of the time, the code is 5 to 30 % slower, and its results have the
     same bits.
     """
@@ -132,8 +132,8 @@ _waited = {"seconds": 0.0, "printed": False}
 
 @contextmanager
 def _patience() -> Iterator[None]:
-    """Print on a terminal, once, that code is being compiled, when that has taken longer than
-    SILENT seconds in all.
+    """Print a message on the terminal, once, that code is being compiled, after this has taken
+    longer than SILENT seconds in total.
     """
     if _waited["printed"] or sys.stderr is None or not sys.stderr.isatty():
         yield
@@ -160,8 +160,8 @@ def link(code: bytes, *names: str, symbols: Mapping[str, int] | None = None) -> 
     """Load object code; `link(code, "f")["f"]` is the address of f, valid as long as the result of
     `link` lives.
 
-    symbols: the addresses of names that the code leaves open. Raise RuntimeError if the code is no
-    object code of this machine or calls a missing symbol.
+    symbols: the addresses of names that the code uses but does not define. Raise RuntimeError if
+    the code is no object code of this machine or calls a missing symbol.
     """
     library = llvm.JITLibraryBuilder().add_object_img(code).add_current_process()
     for name, address in (*_c_functions().items(), *(symbols or {}).items()):
@@ -212,11 +212,9 @@ def machine_of(t: Target, level: int = 1) -> Any:
 
 @functools.lru_cache(maxsize=1)
 def _linker(generation: int) -> Any:
-    """Return the linker that a generation of SHARED libraries has in common; it is closed with the
-    last of them.
-
-    LLVM keeps 10 kB of each library until its linker is closed, even when the library itself is
-    freed.
+    """Return the linker that all libraries of one generation (SHARED libraries) use; it is closed
+    with the last of them. LLVM keeps 10 kB of each library until its linker is closed, even when
+    the library itself is freed.
     """
     _machine()  # initialises LLVM
     own = llvm.Target.from_triple(llvm.get_process_triple())

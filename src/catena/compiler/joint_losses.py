@@ -44,5 +44,5 @@ def loss_forces(s: Tracer) -> ca.SX:
 
 
 def _acts(x: object) -> bool:
-    """Whether a value is not zero, or is an expression, which may be not zero."""
+    """Return whether a value is not zero; an expression counts as nonzero."""
     return not isinstance(x, (int, float)) or x != 0.0

@@ -53,7 +53,7 @@ class Springs:
 
     # --- around kernels
     def around(self, kernel: Callable[[Any], Array], request: Any) -> Array:
-        """Return the answer of a generic kernel to a request for rows of states, springs
+        """Return the results of a generic kernel for a request over many states, with the springs
         included.
         """
         enter = request.quantity.springs
@@ -73,8 +73,8 @@ class Springs:
     def one(
         self, enter: str, bind: Callable[..., Callable[..., Any]], rest: Callable[..., Any]
     ) -> Callable[..., Any]:
-        """Return a call for one state, springs included. bind: makes the kernel's call; rest: the
-        fallback for arguments that it cannot take.
+        """Return a function for one state, with the springs included. bind: makes the function of
+        the kernel; rest: the fallback for arguments that it cannot handle.
         """
         if enter not in (BEFORE, AFTER):
             return bind(rest)
@@ -100,7 +100,7 @@ class Springs:
 
 
 def _unanswered(*_: Any) -> None:
-    """Return None, which says that the kernel could not take a state."""
+    """Return None, which means that the kernel could not handle a state."""
 
 
 def springs(layout: Layout) -> Springs | None:
@@ -124,8 +124,8 @@ def springs(layout: Layout) -> Springs | None:
 def _led(
     m: Mechanism, name: str, k: Scalar, rest: Scalar, c: Scalar
 ) -> tuple[str, Scalar, Scalar, Scalar]:
-    """Return a spring on a joint that follows another, y = r q + b, as one on the leading joint: k
-    r^2 (q - (rest - b) / r).
+    """Return the spring of a joint that follows another, y = r q + b, as a spring of the leading
+    joint: k r^2 (q - (rest - b) / r).
     """
     if name not in m.following:
         return name, k, rest, c

@@ -1,15 +1,15 @@
-"""From the kernels' own Python to LLVM text over lanes: generic kernels, for any mechanism of any
-size.
+"""A compiler from a subset of Python, in which kernels are written, to LLVM text over lanes. It
+makes generic kernels, which serve mechanisms of any size.
 
 A kernel is written over scalars, tuples, arrays and records of arrays, and branches on structure,
-never on values. So its syntax tree can be walked once: what is known at compile time (sizes of
-tuples, literal loops, functions) is evaluated now, what is known only at run time becomes an
+never on values. Therefore its syntax tree can be walked once: what is known at compile time (sizes
+of tuples, literal loops, functions) is evaluated now, what is known only at run time becomes an
 instruction (`kernel_text`). Calls are expanded in place; loops and branches are common to all
 lanes.
 
 A name that is assigned more than once becomes memory on the stack, which LLVM turns back into
-registers. Supported is what the kernels use: assignments, if, for over range or a tuple, while,
-break, continue, return, arithmetic, comparisons, calls.
+registers. The supported syntax is: assignments, if, for over range or a tuple, while, break,
+continue, return, arithmetic, comparisons, calls.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Module(KernelText):
     """The text into which kernels are expanded."""
 
     def call(self, function: Callable[..., Any], *given: Any) -> Any:
-        """Expand a kernel here, and return its result."""
+        """Expand a kernel at this point of the text, and return its result."""
         own = INTRINSICS.get(function)
         if own is not None:
             return own(self, *given)
@@ -50,8 +50,8 @@ class Module(KernelText):
 
 
 class _Source(NamedTuple):
-    """A kernel's syntax: parameters, statements, the names that are assigned more than once, how it
-    returns.
+    """The syntax of a kernel: its parameters, its statements, the names that are assigned more than
+    once, and how it returns.
     """
 
     parameters: tuple[str, ...]
@@ -105,7 +105,9 @@ def _source(function: Callable[..., Any]) -> _Source:
 
 
 class _Frame:
-    """One expansion of a kernel: its names, and the block to which it returns."""
+    """One expansion of a kernel: the values of its names, and the block in which it continues after
+    `return`.
+    """
 
     def __init__(self, module: Module, function: Callable[..., Any], given: Sequence[Any]):
         self.m, self.function, self.source = module, function, _source(function)
@@ -153,7 +155,7 @@ class _Frame:
 
     # --- statements
     def assign(self, name: str, value: Any) -> None:
-        """Bind a name, or set its memory."""
+        """Bind a name to a value, or write the value to the name's memory."""
         if name not in self.source.changing or not _runs(value):
             self.names[name] = value
             return
@@ -296,7 +298,7 @@ class _Frame:
 
     # --- expressions
     def value(self, node: ast.expr) -> Any:
-        """Return the value of an expression: known now, or a register."""
+        """Return the value of an expression: a Python value known now, or a register."""
         handler = getattr(self, f"of_{type(node).__name__}", None)
         return handler(node) if handler else self.refuse(node)
 
@@ -388,7 +390,7 @@ class _Frame:
         return self.m.load(result)
 
     def _masks(self, node: ast.BoolOp, mask: Value, rest: Sequence[ast.expr]) -> Value:
-        """Return the truths of lanes; all operands are computed."""
+        """Return the truth of `and` or `or` for each lane; all operands are computed."""
         for each in rest:
             name = "or" if isinstance(node.op, ast.Or) else "and"
             mask = Value(
@@ -428,7 +430,7 @@ class _Frame:
 
 
 def _runs(x: Any) -> bool:
-    """Whether a value can be stored in memory: scalars, and tuples of them."""
+    """Return whether a value can be stored in memory: a scalar, or a tuple of scalars."""
     if isinstance(x, tuple):
         return type(x) is tuple and all(_runs(each) for each in x)
     return isinstance(x, (Value, bool, int, float, np.integer, np.floating))
@@ -441,12 +443,12 @@ def _is_slot(x: Any) -> bool:
 
 
 def _fits(slot: Any, x: Any) -> bool:
-    """Whether memory has the structure of a value."""
+    """Return whether memory has the structure of a value."""
     if isinstance(slot, tuple):
         return isinstance(x, tuple) and len(x) == len(slot) and all(map(_fits, slot, x))
     return isinstance(slot, Slot) and not isinstance(x, tuple)
 
 
 def _leaves(loop: ast.For) -> bool:
-    """Whether a loop's own body has a break or continue."""
+    """Return whether the body of a loop itself, not an inner loop, has a break or continue."""
     return any(isinstance(node, (ast.Break, ast.Continue)) for node in ast.walk(loop))

@@ -53,7 +53,9 @@ PLAIN = {math.sqrt, float, int, bool}
 
 
 def intrinsic(function: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register how a function is written as instructions: `of(module, *arguments)`."""
+    """Return a decorator that registers how a function is written as instructions: `of(module,
+    *arguments)`.
+    """
 
     def register(of: Callable[..., Any]) -> Callable[..., Any]:
         INTRINSICS[function] = of

@@ -1,5 +1,5 @@
-"""Kernel text: values, memory and blocks of the LLVM text that kernels become. `kernel_compiler`
-walks their syntax and writes it.
+"""Kernel text: values, memory and blocks of the LLVM text into which `kernel_compiler` translates
+kernels.
 
     known now     Python's own: int, float, bool, tuple, record, function
     known later   Value(kind, register): "int", "truth", "float" (lanes), "mask" (a truth for each
@@ -204,7 +204,7 @@ class KernelText:
 
     @contextmanager
     def lanes(self, width: int) -> Iterator[None]:
-        """Use another number of lanes for what is written inside."""
+        """Use another number of lanes for the code that is written inside this context."""
         before = self.width, self.V, self.B
         self.width, (self.V, self.B) = width, _types(width)
         yield
@@ -224,7 +224,7 @@ class KernelText:
         return "int" if isinstance(x, (int, np.integer)) else "float"
 
     def later(self, x: Any, kind: str | None = None) -> Value:
-        """Return a scalar as a value of the code, converted to `kind` where that is given."""
+        """Return a scalar as a run-time value, converted to `kind` if given."""
         have = self.kind(x)
         kind = kind or have
         if not isinstance(x, Value):
@@ -258,7 +258,7 @@ class KernelText:
         return self.new(f"extractelement {self.V} {x.name}, i64 0") if self.width > 1 else x.name
 
     def arithmetic(self, op: type, a: Any, b: Any) -> Any:
-        """Return a op b."""
+        """Return the result of an arithmetic operation: a op b."""
         if not (isinstance(a, Value) or isinstance(b, Value)):
             return PYTHON[op](a, b)
         if op is ast.Mult and not isinstance(a, Value) and isinstance(a, float) and a == 0.0:
@@ -282,7 +282,7 @@ class KernelText:
         return Value("float", self.new(f"f{INSTRUCTIONS[op]} {FLAGS} {self.V} {x.name}, {y.name}"))
 
     def compared(self, op: type, a: Any, b: Any) -> Any:
-        """Return the truth of a op b."""
+        """Return the truth of a comparison: a op b."""
         if not (isinstance(a, Value) or isinstance(b, Value)):
             return PYTHON[op](a, b)
         whole, real = COMPARISONS[op]
@@ -363,8 +363,8 @@ class KernelText:
         return Value("float", self.new(f"call {self.V} @{own}({self.V} {a}, {self.V} {b})"))
 
     def sine_and_cosine(self, x: Any) -> tuple[Value, Value]:
-        """Return both at once; an angle whose sine was computed in this block is not computed again
-        for its cosine.
+        """Return sine and cosine at once; they are computed only once for an angle within a
+        block.
         """
         angle = self.later(x, "float").name
         if angle not in self._angles:
@@ -387,7 +387,7 @@ class KernelText:
         return functools.reduce(lambda a, b: self.arithmetic(ast.Mult, a, b), sizes, 1)
 
     def place(self, x: Array, index: Sequence[Any]) -> Array:
-        """Return the part of an array at some leading indices."""
+        """Return the subarray of an array at some leading indices."""
         offset: Any = 0
         for k, i in enumerate(index):
             offset = self.arithmetic(

@@ -108,7 +108,7 @@ def compile_single(f: ca.Function, single: Single) -> SingleKernel:
 
 
 def _of(f: ca.Function, width: int, code: bytes, better: Better = None) -> LaneKernel:
-    """Return the kernel of a function that was compiled."""
+    """Return the kernel of a function, from its object code."""
     shapes = (
         tuple(f.size_in(k) for k in range(f.n_in())),
         tuple(f.size_out(k) for k in range(f.n_out())),
@@ -142,8 +142,8 @@ def _sines(width: int) -> tuple[Any, dict[str, int]]:
 
 
 def _open_names(f: ca.Function, width: int) -> tuple[Any, dict[str, int]]:
-    """Return what the code of a tape calls and does not contain: the codes, and their addresses by
-    name.
+    """Return the libraries of functions that the code of a tape calls but does not contain, and the
+    addresses of these functions by name.
     """
     sines, symbols = _sines(width)
     called = {
@@ -215,8 +215,8 @@ def object_code(
 
 @functools.cache
 def _origin() -> tuple[str | bytes, ...]:
-    """Return what makes the code: versions, and the sources themselves, so that no change in them
-    can find an old entry.
+    """Return a hash of everything that determines the generated code: versions, and the sources of
+    the compiler, so that no entry of an older version is found.
     """
     sources = (
         Path(module.__file__ or "")
@@ -252,7 +252,8 @@ class LaneKernel:
         symbols: Mapping[str, int] | None = None,
     ):
         """cost: instructions per state; keep: objects that must live as long as the code; better:
-        returns optimised code for it; symbols: the addresses of names that the code leaves open.
+        returns optimised code for it; symbols: the addresses of names that the code uses but does
+        not define.
         """
         self.name, self.width, self._keep = name, width, keep
         self._better, self._left, self._optimising = better, float(WORTH_OPTIMISING), Lock()
@@ -276,9 +277,9 @@ class LaneKernel:
         self._share, self._finished = _SHARE(library["share"]), _FINISHED(library["finished"])
 
     def used(self, blocks: float) -> None:
-        """Report that so many blocks of W states were, or will be, evaluated at `block_address`:
-        after enough of them the code is optimised, and its address changes. Batches report it
-        themselves.
+        """Report that so many blocks of W states were, or will be, evaluated at `block_address`.
+        After enough of them the code is optimised, and its address changes. Calls with batches
+        report it themselves.
         """
         if self._better is None:
             return
@@ -355,8 +356,8 @@ class LaneKernel:
     def _shared(
         self, batch: int, threads: int, arguments: tuple[bytes, bytes, bytes], alive: Any
     ) -> bool:
-        """Run a batch on several threads, this one among them. Cuts lie between blocks, so that the
-        result of a block does not depend on them.
+        """Evaluate a batch on several threads, including this one. It is divided between blocks, so
+        that the result of a block does not depend on the division.
         """
         blocks = max(
             1, PIECE // (self.width * max(1, self.cost)), batch // (16 * threads * self.width)
@@ -406,16 +407,15 @@ class SingleKernel:
         rest: Callable[..., Any],
         improved: Callable[[Any], None] = lambda _: None,
     ) -> Callable[..., Any]:
-        """Return the call itself. same: the inputs that are not arguments; rest: the fallback for
-        arguments that it refuses.
-
-        improved: is given the call of the optimised code, when this one has run for some time.
+        """Return the built-in function. same: the inputs that are not arguments; rest: the fallback
+        for arguments that it cannot handle. improved: a function that receives the optimised
+        built-in, when this one has run for some time.
         """
         after: list[Callable[..., Any]] = []
 
         def on(*given: Any) -> Any:
-            """Call the fallback as long as the code has calls left to answer itself; afterwards
-            make the optimised code, and call that.
+            """Call the fallback as long as the code still handles calls itself; afterwards compile
+            the optimised code, and call that.
             """
             if not after and not single_state.used_up(itself()):
                 return rest(*given)
@@ -437,8 +437,8 @@ class SingleKernel:
 
 
 def _address(x: Array) -> int:
-    """Return where the data of an array begins. A buffer's address takes a third of the time of
-    `x.ctypes.data`.
+    """Return the address of the data of an array. Through the buffer protocol this takes a third of
+    the time of `x.ctypes.data`.
     """
     if x.dtype != _DOUBLE or not x.flags.c_contiguous:
         raise StateError(

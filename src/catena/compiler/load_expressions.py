@@ -23,8 +23,8 @@ class Applied:
     potential `energy`.
 
     wrenches: {body: (torque about the body's origin, force)}, in the ground's axes. forces: (nv,).
-    energy: scalar, of the springs. All are expressions of t, q, v and p. It is the `Scene` in which
-    loads act.
+    energy: scalar, of the springs. All are expressions of t, q, v and p. It implements the
+    interface `Scene`, by which loads act.
     """
 
     def __init__(self, s: Kinematics):
@@ -68,7 +68,7 @@ class Applied:
 
     @cached_property
     def placed(self) -> Placed:
-        """The constraints as expressions."""
+        """The constraints of positions as expressions."""
         return Placed(self.s)
 
     def _row(self, row: Nonholonomic) -> list[ca.SX]:
@@ -92,7 +92,9 @@ class Applied:
         ]
 
     def _pushes(self, k: int, count: int) -> list[tuple[Scalar, ...]]:
-        """Return the wrench of a constraint on the last of the bodies that it pushes."""
+        """Return the wrenches of constraint k on the last of the bodies on which it acts, for each
+        of its `count` rows.
+        """
         pairs = list(self.placed.pushes(k).values())
         if not pairs:
             return [(0.0,) * 6] * count
@@ -126,7 +128,9 @@ class Applied:
         return self.s.value(x)
 
     def text(self, where: str, x: str | float) -> Scalar:
-        """Return a number, or a text of t, parameters, coordinates and speeds, as an expression."""
+        """Return the expression of a string of t, parameters, coordinates and speeds, or a number.
+        where: the name of the load, for messages.
+        """
         if isinstance(x, (int, float)):
             return float(x)
         try:
@@ -165,7 +169,7 @@ class Applied:
         return *followed(mimic, self.s.q[self.coordinates[mimic.joint]], self.value), mimic.joint
 
     def axes(self, frame: str) -> Matrix:
-        """Return R_WF, three rows."""
+        """Return the rotation R_WF of a frame in the ground, as three rows."""
         X = self.pose(frame)
         return tuple(tuple(X[i, k] for k in range(3)) for i in range(3))  # type: ignore[return-value]
 
@@ -186,8 +190,8 @@ class Applied:
         total[1] += ca.vertcat(*force)
 
     def drive(self, speed: str, force: Scalar) -> None:
-        """Add a generalised force along a speed; along one that follows another, its ratio times
-        the force along the leader.
+        """Add a generalised force along a speed. Along the speed of a joint that follows another,
+        add its ratio times the force to that of the leader.
         """
         if speed in self.following:
             _, slope, leader = self._followed(speed)

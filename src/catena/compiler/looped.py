@@ -1,4 +1,5 @@
-"""Kernels with loops that a tape calls, where unrolled they would be most of its instructions.
+"""Kernels with loops that straight-line code calls, because unrolled they would be most of its
+instructions.
 
     tape (SX)     ... -> call of `row_forces_48_12_0` -> ...
                   one node with many operands, and one for each of its results
@@ -39,8 +40,9 @@ class Looped(NamedTuple):
 
 
 class Callee(NamedTuple):
-    """A kernel of some sizes, as a tape calls it. name: of its function; inputs: their (rows,
-    columns); outputs, behind: the numbers of results, and of the scratch entries that follow them.
+    """A kernel for given sizes, in the form in which a tape calls it. name: of its function;
+    inputs: their (rows, columns); outputs, behind: the numbers of results, and of the scratch
+    entries that follow them.
     """
 
     name: str
@@ -51,8 +53,8 @@ class Callee(NamedTuple):
 
 # --- bodies
 def _factored(S: ca.MX, on: Callable[[int, ca.MX], ca.MX]) -> list[tuple[ca.MX, ca.MX, ca.MX]]:
-    """Return S = L' D L (m, m), from the last row: for each row, the first one first, its entries
-    of L, of D, and whether it is kept: `on(row, pivot)`.
+    """Return S = L' D L (m, m), factored from the last row: for each row, in increasing order, its
+    entries of L, of D, and whether the row is kept: `on(row, pivot)`.
     """
     floor = constrained_dynamics.PIVOT_ROUNDING * ca.diag(S)
     found = []
@@ -78,8 +80,8 @@ def _solved(L: list[tuple[ca.MX, ca.MX, ca.MX]], b: ca.MX) -> ca.MX:
 
 
 def _independent(G: ca.MX, size: ca.MX) -> ca.MX:
-    """Return (m,): 1 where a row is independent of the rows after it; size: N, 0 for a row that is
-    scaled by its entries (`kernels.rank.independent`).
+    """Return (m,): 1 where a row is independent of the rows after it. size: the scales N, 0 for a
+    row that is scaled by its entries (`kernels.rank.independent`).
     """
     size = size + (size == 0.0) * ca.diag(G)
     return ca.vertcat(
@@ -97,7 +99,9 @@ def _unit_inverse(L: ca.MX) -> ca.MX:
 
 
 def _forces_body(p: HeldRows) -> list[ca.MX]:
-    """Return the body of `switched_rows.row_forces`."""
+    """Return the body of the CasADi function that computes what the kernel
+    `switched_rows.row_forces` does.
+    """
     rows = ca.vertcat(ca.diag(p.z) @ p.B, p.others)
     keep = _independent(rows @ ca.diag(p.column) @ rows.T, p.size)[: p.z.numel()]
     Y, D = p.W @ p.F.T, ca.diag(p.weight)
@@ -113,7 +117,9 @@ def _forces_body(p: HeldRows) -> list[ca.MX]:
 
 
 def _change_body(p: OffRows) -> list[ca.MX]:
-    """Return the body of `switched_rows.row_change`."""
+    """Return the body of the CasADi function that computes what the kernel
+    `switched_rows.row_change` does.
+    """
     A = ca.diag(p.z) @ p.A
     keep = _independent(A @ ca.diag(p.column) @ A.T, p.size)
     N = _unit_inverse(p.factor)
@@ -174,7 +180,7 @@ def function(name: str, *sizes: int) -> ca.Function:
 
 
 def call(name: str, sizes: Sizes, *given: Any) -> list[ca.SX]:
-    """Call a kernel on a tape, and return its results."""
+    """Call a kernel within an expression, and return its results."""
     found: list[ca.SX] = function(name, *sizes).call(
         [ca.densify(ca.SX(x)) for x in given], False, True
     )

@@ -1,4 +1,5 @@
-"""Functions in the kernels' Python that are called with NumPy arrays: the drivers of the time loop.
+"""Functions in the compiled subset of Python (`kernel_compiler`) that are called with NumPy arrays:
+the drivers of the time loop.
 
     @machine_function("W")                          # W is known at compile time; everything else
     def advance(address, x, buffer, t, h, W): ...   # at run time
@@ -39,8 +40,9 @@ WORTH_OPTIMISING = 0.2
 def machine_function(
     *known: str, quick: bool = False
 ) -> Callable[[Callable[..., Any]], MachineFunction]:
-    """Compile a function at its first call. known: the parameters for whose values the code is
-    specialised. quick: it is optimised after it has run for WORTH_OPTIMISING seconds.
+    """Return a decorator that compiles a function at its first call. known: the parameters for
+    whose values the code is specialised. quick: the function is compiled quickly at first, and
+    optimised after it has run for WORTH_OPTIMISING seconds.
     """
     return lambda function: MachineFunction(function, known, quick)
 
@@ -53,8 +55,8 @@ class _Code(NamedTuple):
 
 
 class MachineFunction:
-    """A function that is compiled to machine code when it is called, and can be called from other
-    such functions.
+    """A function that is compiled to machine code when it is first called; other such functions can
+    call it too.
     """
 
     def __init__(self, function: Callable[..., Any], known: tuple[str, ...], quick: bool = False):
@@ -102,8 +104,8 @@ class MachineFunction:
         return "d" if kind == "f" else "q" if kind == "i" else "q" * (1 + int(kind[1]))
 
     def _first(self, kinds: tuple[Any, ...]) -> _Code:
-        """Return quick code, or optimised code where that has run for some time; other threads that
-        call it wait for it.
+        """Return code that was compiled quickly, or optimised code after that has run for some
+        time; other threads that call the function wait for it.
         """
         with self._making:
             if kinds in self._codes:
@@ -133,7 +135,7 @@ class MachineFunction:
         )
 
     def _assembled(self, kinds: tuple[Any, ...], quick: bool = False) -> bytes:
-        """Return the layout of the results, a line, and the object code."""
+        """Return the layout of the results, on a line, and the object code after it."""
         layout, text = self.text(kinds)
         return (
             layout.encode() + b"\n" + host.assemble(text, optimise=0 if quick else 2, quick=quick)
@@ -254,7 +256,7 @@ BLOCKS = ((8, 4), (8, 1), (4, 1), (1, 1))
 def _weighted(
     m: Module, x: Array, K: Array, w: Array, row: Any, count: Any, h: Any, out: Array, offset: Any
 ) -> None:
-    """Write a call of the one function that the module has for all such sums."""
+    """Write a call of `weighted`, of which the module contains one copy."""
     if "weighted" not in m.helpers:
         m.helpers["weighted"] = _weighted_text(m)
     weights = m.place(w, (row,))
@@ -271,8 +273,8 @@ def _weighted(
 
 
 def _weighted_text(m: Module) -> list[str]:
-    """Return `weighted` as the text of a function: in blocks of registers as long as there are
-    enough numbers for them.
+    """Return `weighted` as the text of an LLVM function. It computes blocks of several registers as
+    long as enough numbers are left.
     """
     inner = Module(1, m.fused)
     inner.text.lines = []

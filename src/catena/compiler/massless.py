@@ -36,8 +36,8 @@ def massless_speeds(layout: Layout, mass_matrix: Callable[[], ca.SX]) -> list[in
 
 
 def row_inertia(s: Symbols, A: ca.SX, sizes: list[float], speeds: list[int] | None = None) -> ca.SX:
-    """Return A' W (n, m) of rows A (m, n) along these speeds, by default all; sizes: N of the rows,
-    0 for a row that is scaled by its entries.
+    """Return A' W (n, m) for rows A (m, n), with inertias along these speeds, by default all.
+    sizes: the scales N of the rows, 0 for a row that is scaled by its entries.
     """
     column = ca.SX(np.asarray(s.con.column, float)[slice(None) if speeds is None else speeds])
     inertia = whole_inertia(s.layout)
@@ -50,7 +50,7 @@ def row_inertia(s: Symbols, A: ca.SX, sizes: list[float], speeds: list[int] | No
 
 def whole_inertia(layout: Layout) -> float:
     """Return the mass of all rigid bodies times the squared length of the mechanism, kg m^2, at its
-    own parameters; that of one kilogram where nothing has mass.
+    own parameters; with a mass of one kilogram for a mechanism without mass.
     """
     m = layout.mechanism
     mass = sum(float(value_of(b.mass, m.parameters)) for b in m.bodies if not b.flexible)

@@ -1,7 +1,7 @@
-"""The operations of a CasADi tape in LLVM: a line of text, or a function of libm lane by lane.
+"""The operations of a CasADi function in LLVM: a line of text, or a function of libm lane by lane.
 
 The names are CasADi's (OP_ADD is "ADD"); r is the result, a and b are the operands, V, I and B the
-types of a lane vector of doubles, integers and truths. A truth on the tape is 1.0 or 0.0, and
+types of a lane vector of doubles, integers and truths. A truth value in CasADi is 1.0 or 0.0, and
 everything but zero is true, NaN too.
 """
 

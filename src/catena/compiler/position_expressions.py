@@ -21,8 +21,8 @@ from .trace_kinematics import Kinematics
 
 
 class Placed:
-    """The rows g of a mechanism's constraints with symbols of one `Tracer`. It is the `Places` in
-    which they are evaluated.
+    """The rows g of a mechanism's constraints with symbols of one `Tracer`. It implements the
+    interface `Places`, by which they are evaluated.
     """
 
     def __init__(self, s: Kinematics):
@@ -42,7 +42,7 @@ class Placed:
 
     @cached_property
     def rates(self) -> ca.SX:
-        """g' = A v + B (m,)."""
+        """Return the rates g' = A v + B (m,) of the residuals of all constraints."""
         return ca.jtimes(self.rows, self.s.q, self.s.coordinate_rate()) + ca.jacobian(
             self.rows, self.s.t
         )
@@ -79,8 +79,8 @@ class Placed:
         return self.s.value(x)
 
     def text(self, where: str, x: str | float) -> Scalar:
-        """Return a number, or a text of t, parameters, coordinates and positions of frames, as an
-        expression.
+        """Return the expression of a string of t, parameters, coordinates and positions of frames,
+        or a number. where: the name of the row, for messages.
         """
         if isinstance(x, (int, float)):
             return float(x)
@@ -91,7 +91,9 @@ class Placed:
         return self._evaluated(where, x, {**self._symbols, **used})
 
     def profile(self, where: str, x: str, angle: Scalar) -> Scalar:
-        """Return a text of `angle` and parameters as an expression."""
+        """Return the expression of a string of `angle` and parameters. where: the name of the row,
+        for messages.
+        """
         return self._evaluated(where, x, {**self._parameters, "angle": angle})
 
     def _evaluated(self, where: str, x: str, table: dict[str, Any]) -> Scalar:
@@ -135,7 +137,9 @@ class Placed:
         return total, found.axis
 
     def _moved(self, joint: str) -> Scalar:
-        """Return the coordinate of a joint of one freedom, also of one that mimics another."""
+        """Return the coordinate of a joint with one degree of freedom, also of one that mimics
+        another.
+        """
         mimic = self.mechanism.joint(joint).mimic
         if mimic is None:
             return self.coordinate(joint)
@@ -143,7 +147,9 @@ class Placed:
 
 
 def followed(mimic: Mimic, q: Scalar, value: Callable[[Scalar], Scalar]) -> tuple[Scalar, Scalar]:
-    """Return the coordinate of a joint that follows another's q, and its derivative by q."""
+    """Return the coordinate of a joint that follows another one with the coordinate q, and its
+    derivative with respect to q.
+    """
     if mimic.function is not None:
         return mimic.function(q, select)[:2]
     ratio = value(mimic.multiplier)

@@ -12,8 +12,8 @@ The quadrant k mod 4 says which of the two is wanted and with which sign. Larges
 place, 1.18e-16 absolute, with fused multiply-add; 2.30 and 1.55e-16 without.
 
 A lane beyond LIMIT, or infinite, goes through libm, by a branch that is hardly ever taken. The
-other lanes of that vector keep the polynomials' values: a state must give the same bits whoever its
-neighbours are.
+other lanes of that vector keep the polynomials' values, because the result of a state must not
+depend on the states in neighbouring lanes.
 """
 
 from __future__ import annotations
@@ -80,8 +80,8 @@ def write(t: Text, fused: bool, linkage: str = "internal ") -> None:
 
 
 def _in_lanes(t: Text, pi_half: tuple[float, ...], linkage: str) -> None:
-    """Write `lanes_sines` of angles [n][W]: INTERLEAVED vectors at a time, then those that are
-    left.
+    """Write `lanes_sines` for angles [n][W]: INTERLEAVED vectors at a time, then the remaining
+    ones.
     """
     with t.function(f"{linkage}void @lanes_sines(ptr noalias %s, ptr noalias %c, i64 %n) noinline"):
         rounds = t(f"sdiv i64 %n, {INTERLEAVED}")
@@ -128,8 +128,8 @@ def _side_by_side(t: Text, pi_half: tuple[float, ...], linkage: str) -> None:
 
 
 def _far(t: Text) -> None:
-    """Write what a lane beyond the polynomials' range takes: libm, lane by lane; the others keep
-    their values.
+    """Write the code for lanes beyond the range of the polynomials: they call libm one by one; the
+    others keep their values.
     """
     with t.function(
         f"internal void @lanes_sincos_far(ptr %s, ptr %c, {t.V} %x, {t.V} %near_s, {t.V} %near_c,"
@@ -155,7 +155,7 @@ def _angles(t: Text, name: str, first: str, count: int, pi_half: tuple[float, ..
 def _store(
     t: Text, name: str, places: list[list[str]], x: list[str], pi_half: tuple[float, ...]
 ) -> None:
-    """Store sines and cosines of angles at their places."""
+    """Store sines and cosines of angles at their addresses."""
     near = _near(t, x, pi_half)
     for pair, values in zip(places, near):
         for p, value in zip(pair, values):

@@ -2,10 +2,10 @@
 array.
 
 The interpreter calls the machine code itself (its METH_FASTCALL convention), and the code reads the
-arrays' headers, whose layout belongs to NumPy's binary interface. Arguments that it cannot take
+arrays' headers, whose layout belongs to NumPy's binary interface. Calls that it cannot handle
 (another type, another size, a batch, a quaternion whose length is not one, a result that is too
-large or not a number) it passes on to a fallback in Python, `rest`, which takes them or raises an
-error.
+large or not a number) are passed on to a fallback in Python, `rest`, which handles them or raises
+an error.
 
     object single(self, arguments, count)         `self` is a table of addresses, an array of
                                                   integers
@@ -49,7 +49,7 @@ UNIT = 1e-6  # the largest difference of a quaternion's squared length from one
 
 @dataclass(frozen=True)
 class Single:
-    """How one state is passed.
+    """How one state is passed to compiled code.
 
     given: the sizes of the arguments. same: how many inputs follow them that are the same in every
     call. clock: whether a time follows, "" no, "ignored" as an argument only, "used" as the last
@@ -70,8 +70,8 @@ class Single:
 def write(t: Text, s: Single, n_slots: int, unseen: Sequence[int] | None = None) -> None:
     """Write `single`, around the module's `tape`. One lane.
 
-    unseen: inputs whose being not a number may show in no result; None where that is not known, and
-    all inputs are tested.
+    unseen: inputs that may be NaN without any result showing it; None where these are not known,
+    and all inputs are tested.
     """
     n = int(np.prod(s.shape))
     size = sum(s.given) + s.same
@@ -125,7 +125,7 @@ def write(t: Text, s: Single, n_slots: int, unseen: Sequence[int] | None = None)
 
 
 def _word(t: Text, base: str, offset: int, kind: str) -> str:
-    """Return what is stored so many bytes after a pointer."""
+    """Return the value stored at an offset in bytes after a pointer."""
     return t(f"load {kind}, ptr {t(f'getelementptr i8, ptr {base}, i64 {offset}')}")
 
 
@@ -188,13 +188,13 @@ def _bounded(t: Text, name: str, n: int, limit: float) -> str:
 
 # --- the interpreter's side
 class _Table(np.ndarray):
-    """A table of addresses that keeps alive what it points to."""
+    """A table of addresses that keeps references to the objects behind them."""
 
     keep: Any
 
 
 class _Method(ctypes.Structure):
-    """PyMethodDef."""
+    """The C structure PyMethodDef of the interpreter, which describes a built-in function."""
 
     _fields_ = [
         ("name", ctypes.c_char_p),
@@ -223,8 +223,8 @@ def objects() -> tuple[int, ...]:
 
 @cache
 def available() -> bool:
-    """Whether this interpreter and this NumPy lay out arrays as expected; where not, calls go
-    through Python.
+    """Return whether this interpreter and this NumPy store arrays in the expected layout; otherwise
+    calls go through Python.
     """
     if sysconfig.get_config_var("Py_GIL_DISABLED") or ctypes.sizeof(ctypes.c_void_p) != 8:
         return False
@@ -250,7 +250,7 @@ def builtin(
     keep: Any,
     calls: int = UNLIMITED,
 ) -> Callable[..., Any]:
-    """Return the machine code at an address as a built-in function, which answers `calls` calls
+    """Return the machine code at an address as a built-in function, which handles `calls` calls
     itself and passes later ones to the fallback.
 
     same: the inputs that are the same in every call. rest: the fallback. keep: objects that must
@@ -269,7 +269,7 @@ def builtin(
 
 
 def used_up(call: Any) -> bool:
-    """Whether a built-in has used up its number of calls, so that all further ones go to the
-    fallback.
+    """Return whether a built-in has handled its limited number of calls, so that all further ones
+    go to the fallback.
     """
     return bool(call.__self__[LEFT] < 0)

@@ -1,6 +1,4 @@
-"""The symbols of one mechanism: the arguments with which a kernel is called so that it becomes a
-tape.
-"""
+"""The symbols of one mechanism: a kernel that is called with them returns expressions."""
 
 from __future__ import annotations
 
@@ -44,9 +42,9 @@ class Symbols:
     """The symbols q, v, a, tau, p of a mechanism, w of external wrenches, t of the time, and its
     tree as expressions of p.
 
-    Q, V, A: those of all nodes; `zeros`: their accelerations with a = 0. They have more entries
-    than q, v, a where nodes follow others; `lift` maps what kernels compute along them back to the
-    mechanism's own speeds.
+    Q, V, A: coordinates, speeds and accelerations of all nodes; `zeros`: the accelerations for a =
+    0. They have more entries than q, v, a where nodes follow others; `lift` maps what kernels
+    compute along them back to the mechanism's own speeds.
     """
 
     def __init__(self, layout: Layout, snap: float = SNAP, wrenches: Wrenches = ()):
@@ -93,7 +91,7 @@ class Symbols:
         return np.full(shape, 0.0, dtype=object)
 
     def coordinate_rate(self, v: Any = None) -> ca.SX:
-        """Return qdot = N(q) v (nq,)."""
+        """Return the rates of the coordinates, qdot = N(q) v (nq,)."""
         v = self.V if v is None else v
         rate = self.blank(self.layout.nq)
         for c in self.layout.coordinates:

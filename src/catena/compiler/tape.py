@@ -64,7 +64,7 @@ MAX_ANGLES = 64  # angles in one step
 
 
 class Node(NamedTuple):
-    """One instruction, named by its place in the tape. `args` are the places of its operands.
+    """One instruction, identified by its index in the tape. `args` are the indices of its operands.
 
     `at` is the index into x of an INPUT and into y of an OUTPUT, and the 64 bits of a CONST; of a
     CALL the index of the kernel, and of a RESULT the index among the results of its CALL.
@@ -149,7 +149,7 @@ def read(f: ca.Function, calls: bool = False) -> Tape:
 
 
 class _Reader:
-    """Value numbering: what is computed twice on CasADi's tape is computed once on ours."""
+    """Value numbering: a value that CasADi's function computes twice is computed once."""
 
     def __init__(self, calls: bool):
         self.calls = calls
@@ -159,7 +159,7 @@ class _Reader:
         self.unknown: set[str] = set()
 
     def number(self, node: Node) -> int:
-        """Return the place of a node, which is new or known."""
+        """Return the index of a node in the tape; an equal node that exists already is reused."""
         found = self.known.setdefault(node, len(self.nodes))
         if found == len(self.nodes):
             self.nodes.append(node)
@@ -222,8 +222,9 @@ class _Reader:
 
 
 def _inverted(nodes: list[Node]) -> list[Node]:
-    """Return the nodes with one division by each divisor that several nodes share, and products
-    with its inverse: CasADi writes a (1/b) as a / b, and a division takes the time of ten products.
+    """Return the nodes with products in place of divisions: for each divisor that several nodes
+    share there is one division, because a division takes the time of ten products. CasADi writes a
+    (1/b) as a / b.
     """
     shared = Counter(node.args[1] for node in nodes if node.op == "DIV")
     found: list[Node] = []
@@ -243,15 +244,15 @@ def _inverted(nodes: list[Node]) -> list[Node]:
 
 
 def chooses(tape: Tape) -> bool:
-    """Whether the tape has so many selections that LLVM's own pass over comparisons is worth its
-    time: they are twice as fast after it.
+    """Return whether the tape has so many selections that LLVM's own pass over comparisons, which
+    makes them twice as fast, is worth its time.
     """
     return 50 * sum(node.op == "IF_ELSE_ZERO" for node in tape.nodes) > len(tape.nodes)
 
 
 def silent(tape: Tape) -> list[int]:
-    """Return the inputs that may be infinite or NaN without any output showing it: unused ones, or
-    those behind a comparison.
+    """Return the inputs that may be infinite or NaN without any output showing it: unused ones, and
+    those that only comparisons read.
     """
     heard: set[int] = set()
     for k in reversed(range(len(tape.nodes))):
@@ -264,7 +265,7 @@ def silent(tape: Tape) -> list[int]:
 
 
 def _places(shapes: tuple[tuple[int, int], ...]) -> list[list[int]]:
-    """Return, for each argument, the places in the concatenated row-major memory of its
+    """Return, for each argument, the indices in the concatenated row-major memory of its
     column-major entries.
     """
     places, start = [], 0
@@ -275,8 +276,8 @@ def _places(shapes: tuple[tuple[int, int], ...]) -> list[list[int]]:
 
 
 def plan(tape: Tape, chunk: int = 0) -> Plan:
-    """Order the tape, cut it into equal chunks of at most `chunk` steps, and give a slot to all
-    values that must be stored in memory.
+    """Order the tape, cut it into equal chunks of at most `chunk` steps, and assign a slot to each
+    value that must be stored in memory.
     """
     entries_in, entries_out = (
         sum(r * c for r, c in shapes) for shapes in (tape.input_shapes, tape.output_shapes)
@@ -289,8 +290,8 @@ def plan(tape: Tape, chunk: int = 0) -> Plan:
 
 
 def _lay(tape: Tape, slots: dict[int, int], first: int) -> int:
-    """Give slots, from `first` on, to the operands of each call, one after the other, and to its
-    results behind them; return where they end.
+    """Assign slots, from `first` on, to the operands of each call, one after the other, and to its
+    results after them; return the next free slot.
     """
     for n, node in enumerate(tape.nodes):
         if node.op == "CALL":
@@ -327,8 +328,8 @@ def _cut(nodes: list[Node], steps: list[Step], chunk: int) -> list[list[Step]]:
 
 
 def _order(nodes: list[Node]) -> tuple[list[Step], dict[int, int], int]:
-    """Return the steps with angles first: level by level, what leads to the angles, then the angles
-    together; the rest in its own order.
+    """Return the steps with angles first: level by level, first the steps on which the angles
+    depend, then these angles together; the remaining steps keep their order.
 
     The level of a node is the number of sines on the longest path that leads to it; angles of one
     level are independent.
@@ -374,8 +375,8 @@ def _ancestors(nodes: list[Node], roots: dict[int, list[int]], done: list[bool])
 
 
 def _allot(nodes: list[Node], chunks: list[list[Step]], slots: dict[int, int], first: int) -> int:
-    """Give slots, from `first` on, to the nodes that cross chunks, and return the number of
-    slots.
+    """Assign slots, from `first` on, to the nodes whose values cross chunks, and return the number
+    of slots.
     """
     born: dict[int, int] = {}
     dies: dict[int, int] = {}  # node -> last chunk that reads it from memory

@@ -39,7 +39,7 @@ class Text:
         return name
 
     def do(self, *code: str) -> None:
-        """Write instructions that have no result, or name it themselves."""
+        """Write instructions that have no result, or that contain the name of their result."""
         self.lines += [f"  {line}" for line in code]
 
     def label(self, name: str) -> None:
@@ -48,8 +48,8 @@ class Text:
 
     @contextmanager
     def function(self, head: str) -> Iterator[None]:
-        """Write a function around what is written inside. No function here throws, so none has
-        unwind tables.
+        """Write a function around the code that is written inside this context. No function here
+        throws, so that none has unwind tables.
         """
         self.lines.append(f"define {head} nounwind {{\nentry:")
         yield
@@ -59,8 +59,8 @@ class Text:
     def loop(
         self, name: str, stop: int | str, step: int = 1, start: int | str = 0
     ) -> Iterator[str]:
-        """Write a loop around what is written inside, entered at least once; yields the name of the
-        counter.
+        """Write a loop around the code that is written inside this context, which runs at least
+        once; yields the name of the counter.
         """
         self.do(f"br label %{name}.enter")
         self.label(f"{name}.enter")
@@ -79,7 +79,7 @@ class Text:
 
     @contextmanager
     def when(self, name: str, truth: str, hint: str = "") -> Iterator[None]:
-        """Write a branch around what is written inside."""
+        """Write a branch around the code that is written inside this context."""
         self.do(f"br i1 {truth}, label %{name}.then, label %{name}.else{hint}")
         self.label(f"{name}.then")
         yield

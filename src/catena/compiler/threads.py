@@ -1,7 +1,6 @@
-"""Worker threads of the process, which sleep until they are asked to help another thread.
-
-The thread that asks does not wait for them. The work is taken piece by piece from a shared counter,
-so that a worker that wakes late finds less to do, or nothing, and delays nobody.
+"""Worker threads of the process, which sleep until another thread requests their help. That thread
+does not wait for them. The work is taken piece by piece from a shared counter, so that a worker
+that wakes late finds less to do, or nothing, and delays nobody.
 """
 
 from __future__ import annotations
@@ -24,8 +23,8 @@ def request_helpers(work: Callable[[], object], helpers: int) -> None:
 
 
 class _Worker:
-    """A thread that sleeps on a lock between its tasks: a lock wakes it in a fifth of the time that
-    a queue takes.
+    """A thread that sleeps on a lock between its tasks, because a lock wakes it in a fifth of the
+    time that a queue takes.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,5 @@
-"""Tracing: a kernel called with CasADi symbols becomes the straight-line tape of one mechanism.
+"""Tracing: a kernel that is called with CasADi symbols returns the straight-line expression of one
+mechanism.
 
 Constants are folded, and common subexpressions are computed once (`casadi.cse`). A `Tracer` holds
 the symbols of one mechanism; each of its methods returns one quantity as an expression of them.
@@ -64,12 +65,12 @@ class Tracer(Kinematics):
 
     @cached_property
     def flexible(self) -> list[Sections]:
-        """The flexible bodies by modes, whose mass is on no node."""
+        """The flexible bodies by modes; their mass belongs to no node."""
         return [Sections(self, modal) for modal in self.layout.modal]
 
     @cached_property
     def applied(self) -> Applied:
-        """The mechanism's own loads."""
+        """The forces of the mechanism's own loads."""
         return Applied(self)
 
     @cached_property
@@ -113,8 +114,8 @@ class Tracer(Kinematics):
     # --- dynamics
     @cached_property
     def light(self) -> Tree:
-        """The tree for quantities that depend on forces along the speeds alone: inertia is moved to
-        where it costs least (`regrouping`).
+        """The tree for quantities that depend only on forces along the speeds: inertia is moved to
+        the nodes where it costs least (`regrouping`).
         """
         return regrouped(self.tree)
 
@@ -155,11 +156,11 @@ class Tracer(Kinematics):
         )
 
     def mass_matrix(self) -> ca.SX:
-        """Return M (nv, nv)."""
+        """Return the mass matrix M (nv, nv)."""
         return matrix(self._inertia())
 
     def _inertia(self) -> np.ndarray:
-        """M (nv, nv)."""
+        """The mass matrix M (nv, nv), traced once."""
         M = self.lift.congruence(self._inertia_of_nodes())
         for sections in self.flexible:
             M = M + entries(sections.inertia())
@@ -227,8 +228,8 @@ class Tracer(Kinematics):
         return free + change, lam
 
     def _free(self) -> ca.SX:
-        """Return a (nv,) of the forces tau without rows, from the mass matrix; where speeds move no
-        inertia, with the weighted rows (`massless`).
+        """Return a (nv,) under the forces tau without constraint rows, from the mass matrix. If
+        speeds move no inertia, the weighted rows are added (`massless`).
         """
         forces = vector(self.pushed) - self._forces(self.OWN[1], self.still)
         if self.massless:
@@ -251,20 +252,20 @@ class Tracer(Kinematics):
         return factored(M)
 
     def smallest_change(self, A: ca.SX, r: ca.SX) -> tuple[ca.SX, ca.SX]:
-        """Return M^-1 A' lam with A M^-1 A' lam = r, which is of all speeds with A v = r those of
-        least kinetic energy, and lam.
+        """Return M^-1 A' lam and lam, with A M^-1 A' lam = r. Of all speeds v with A v = r, M^-1 A'
+        lam are those of least kinetic energy.
         """
         return smallest_change(self._factor, A, r, self.con.column, self.row_scales())
 
     def row_scales(self) -> list[float]:
         """Return N of all rows, loops first, by which the rank is decided (`kernels.rank`); 0 for a
-        text, which is scaled by its entries.
+        row given as an expression, which is scaled by its entries.
         """
         return [*self.con.size, *speed_row_scales(self.layout)]
 
     def rank_closeness(self) -> ca.SX:
         """Return how close the rank of the rows is to changing: for the pivot nearest to its
-        threshold, their ratio or its inverse, whichever is below 1; 1 is on the threshold.
+        threshold, the ratio of the two or its inverse, whichever is below 1; 1 is at the threshold.
         """
         A = ca.sparsify(self.constraint_rows()[3])
         G = entries(A @ ca.diag(vector(self.con.column)) @ A.T)
@@ -362,7 +363,7 @@ class Tracer(Kinematics):
         return matrix(W)
 
     def coriolis_matrix(self) -> ca.SX:
-        """Return C (nv, nv)."""
+        """Return the Coriolis matrix C (nv, nv)."""
         n = len(self.layout.nodes)
         nv = len(self.V)
         rows = int(sum(speeds(k) for k in self.tree.motion))
@@ -441,13 +442,13 @@ class Tracer(Kinematics):
 
 
 def factored(M: np.ndarray) -> np.ndarray:
-    """Return the factor of a symmetric matrix of symbols, in its own memory."""
+    """Factorise a symmetric matrix of symbols in place, and return it."""
     dynamics.factor(M)
     return M
 
 
 def solved(factor: np.ndarray, b: ca.SX) -> ca.SX:
-    """Return M^-1 b of a factor, for a column b."""
+    """Return the solution M^-1 b for the factor of a mass matrix and a column b."""
     x = np.array(elements(b), dtype=object)
     dynamics.solve(factor, x)
     return vector(x)
@@ -476,13 +477,15 @@ def smallest_change(
 
 
 def _own_sizes(size: Any, G: np.ndarray) -> list[Any]:
-    """Return N of rows, where those of 0 are replaced by the sizes of their entries."""
+    """Return the scales N of rows, with 0 replaced by a scale computed from the entries of the
+    row.
+    """
     return [x if x != 0.0 else G[k, k] for k, x in enumerate(size)]
 
 
 def met(A: ca.SX, Y: ca.SX, r: ca.SX, G: ca.SX, size: Any) -> tuple[ca.SX, ca.SX]:
     """Return Y lam with A Y lam = r, and lam, where Y (n, m) is the response to the forces of the
-    rows A (m, n). G = A C A', size: N.
+    rows A (m, n). G = A C A', size: the scales N.
     """
     m, n = A.shape
     rows, H, S, metric = (entries(x) for x in (A, Y.T, A @ Y, G))

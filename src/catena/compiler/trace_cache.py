@@ -1,9 +1,10 @@
-"""A cache of tapes by structure: a tape is traced once, in this process or, through the disk, in an
-earlier one.
+"""A cache of traced functions by structure: a function is traced once, in this process or, through
+the disk, in an earlier one.
 
-A tape is a function of the mechanism's structure and of a few words; its key is the hash of both,
-of the sources of catena and of CasADi's version. What cannot be hashed (Python functions, records
-from outside catena) is cached in memory alone, on the mechanism itself.
+A traced function depends on the mechanism's structure and on a few options; its key is the hash of
+both, of the sources of catena and of CasADi's version. Functions that depend on objects which
+cannot be hashed (Python functions, records from outside catena) are cached in memory only, on the
+mechanism itself.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ _lock = RLock()
 
 
 def kept(m: Mechanism, name: str, words: object, make: Callable[[], Made]) -> Made:
-    """Return what `make` computes from this mechanism, cached in memory. words: whatever else it
-    depends on; if they are opaque, it is computed anew.
+    """Return the result of `make` for this mechanism, cached in memory. words: all other values
+    that it depends on; if these cannot be hashed, it is computed anew.
     """
     more = fingerprint(words)
     if more is None:
@@ -43,15 +44,15 @@ def kept(m: Mechanism, name: str, words: object, make: Callable[[], Made]) -> Ma
 def kept_tape(
     m: Mechanism, name: str, words: object, make: Callable[[], ca.Function]
 ) -> ca.Function:
-    """Return the tape `name` of a mechanism, from memory, from the disk, or traced now. words:
-    whatever else it depends on.
+    """Return the traced function `name` of a mechanism, from memory, from the disk, or traced now.
+    words: all other values that it depends on.
     """
     return kept(m, f"tape {name}", words, lambda: tape_on_disk(structure(m), name, words, make))
 
 
 def structure(m: Mechanism) -> str | None:
-    """Return the hash of everything that tapes of a mechanism depend on; None where parts of it are
-    not catena's own.
+    """Return the hash of everything that traced functions of a mechanism depend on; None where
+    parts of it are not catena's own.
     """
     # a joint's kind may be anyone's
     return fingerprint([m, [j.freedoms for j in m.joints], [j.closure for j in m.loops]])
@@ -60,8 +61,8 @@ def structure(m: Mechanism) -> str | None:
 def tape_on_disk(
     structure: str | None, name: str, words: object, make: Callable[[], ca.Function]
 ) -> ca.Function:
-    """Return the tape of a mechanism of this structure, from the disk or traced now, and not cached
-    in memory. `make` must call nothing but catena's own code.
+    """Return the traced function of a mechanism of this structure, from the disk or traced now,
+    without caching it in memory. `make` must call only catena's own code.
     """
     more = fingerprint(words)
     if structure is None or more is None:
@@ -76,7 +77,7 @@ def tape_on_disk(
 
 @cache
 def _sources() -> str:
-    """Return the hash of catena's own sources: other code makes other tapes."""
+    """Return the hash of catena's own sources, because other code traces other functions."""
     digest = hashlib.sha256()
     root = Path(__file__).parent.parent
     for path in sorted(root.rglob("*.py")):

@@ -93,7 +93,7 @@ class Kinematics(Symbols):
         return ca.vertcat(rate[:3], rate[3:] - ca.cross(velocity[:3], velocity[3:]))
 
     def _in_axes(self, pair: Any, frame: str, axes: str) -> ca.SX:
-        """Return a pair of vectors of the frame's own axes, in the axes asked for."""
+        """Return a pair of vectors, given in the frame's own axes, in the requested axes."""
         if pair is None:
             return ca.SX.zeros(6)
         if axes == "body":

@@ -36,7 +36,7 @@ See = Callable[[Text, list[str]], None]
 
 def gather(t: Text, name: str, rows: list[str], n: int, x: str, see: See | None) -> None:
     """Read n columns of the rows that begin at the pointers `rows`, one for each lane, into the
-    lanes at x; `see` is called with all columns.
+    lanes at x; `see` is a function that is called with all columns.
     """
 
     def put(j: Column, columns: list[str]) -> None:
@@ -149,8 +149,8 @@ def scatter(
 
 
 def rows_of_lanes(name: str, width: int) -> list[str]:
-    """Return the text of a function `void name(ptr x, ptr to, i64 apart, i64 size)`: from `size`
-    vectors of lanes at x to rows, `apart` doubles from each other.
+    """Return the text of a function `void name(ptr x, ptr to, i64 apart, i64 size)`, which copies
+    `size` vectors of lanes at x to rows that are `apart` doubles from each other.
     """
     t = Text(width)
     with t.function(f"internal void @{name}(ptr %x, ptr %to, i64 %apart, i64 %size)"):
@@ -180,8 +180,8 @@ def rows_of_lanes(name: str, width: int) -> list[str]:
 def _columns(
     t: Text, name: str, n: int, tile: Step, pair: Step, single: Step, first: int = 0
 ) -> None:
-    """Write all columns from `first` on, a multiple of W, to n: in tiles as wide as the lanes, and
-    the rest. One lane needs no shuffles.
+    """Write all columns from `first` on, a multiple of W, up to n: in tiles as wide as the lanes,
+    then the remaining ones. One lane needs no shuffles.
     """
     W = t.width
     whole = n - n % W
@@ -202,7 +202,7 @@ def _columns(
 
 
 def _transposed(t: Text, rows: list[str]) -> list[str]:
-    """Return the W columns of W rows."""
+    """Return the transpose of a tile: the W columns of W rows."""
     low, high = zip(*(_crossed(t, a, b) for a, b in zip(rows[0::2], rows[1::2])))
     return [column for both in zip(_exchanged(t, low), _exchanged(t, high)) for column in both]
 
@@ -216,7 +216,7 @@ def _half_transposed(t: Text, parts: list[str]) -> list[str]:
 
 
 def _crossed(t: Text, a: str, b: str, size: int = 0) -> list[str]:
-    """Return of two vectors a0 b0 a2 b2 ..., and a1 b1 a3 b3 ..."""
+    """Exchange entries of two vectors: return a0 b0 a2 b2 ..., and a1 b1 a3 b3 ..."""
     W = size or t.width
     low = [l if l % 2 == 0 else W + l - 1 for l in range(W)]
     return [_shuffled(t, a, b, low, size), _shuffled(t, a, b, [l + 1 for l in low], size)]

@@ -168,8 +168,8 @@ def _body(tape: Tape, functions: Mapping[str, int], sincos: int) -> bytes:
 
 @dataclass
 class _Locals:
-    """The locals of a function, after its two addresses: which node each holds, and which are
-    free.
+    """The local variables of a function, after its two addresses: which node each holds, and which
+    are free.
     """
 
     of: dict[int, int] = field(default_factory=dict)
@@ -179,7 +179,7 @@ class _Locals:
     count: int = 2
 
     def fresh(self) -> int:
-        """Return a local that is not read any more, or a new one."""
+        """Return a local variable whose value is not read any more, or a new one."""
         if self.free:
             return self.free.pop()
         self.count += 1
@@ -309,7 +309,7 @@ def _horner(coefficients: Iterable[float], z: bytes) -> bytes:
 
 # --- encoding
 def _u(n: int) -> bytes:
-    """Return an unsigned integer in LEB128."""
+    """Return an unsigned integer in the encoding LEB128."""
     out = bytearray()
     while True:
         n, low = n >> 7, n & 0x7F

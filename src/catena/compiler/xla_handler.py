@@ -1,8 +1,8 @@
 """A kernel as a function that XLA calls: machine code from XLA's frame of pointers to the kernel,
 without the interpreter.
 
-    ptr handler(ptr frame)      null: done; calls that it does not take go to `rest`, a function of
-                                the same signature
+    ptr handler(ptr frame)      null: done; calls that it does not handle go to `rest`, a function
+                                of the same signature
 
 XLA passes a frame of pointers: to its functions, to the buffers of the arguments and to those of
 the results (xla/ffi/api/c_api.h). The buffers are read and written in place.
@@ -104,7 +104,7 @@ class Handler:
         return count
 
     def _units(self, t: Text, q: str, count: str) -> None:
-        """Require that quaternions have the length one."""
+        """Write the test that quaternions have length one; others go to `rest`."""
         size = self.kernel.input_sizes[0]
         for k in self.quaternions:
             with t.loop(f"unit{k}", count) as i:
@@ -128,8 +128,8 @@ class Handler:
         require(t, t(f"icmp eq i64 {broken}, 0"))
 
     def _bounded(self, t: Text, outs: list[str], count: str) -> None:
-        """Require that no result is beyond the limit; the kernel itself has tested that they are
-        finite.
+        """Write the test that no result is beyond the limit; the kernel itself has tested that they
+        are finite.
         """
         for k, (out, size) in enumerate(
             zip(outs, self.kernel.output_sizes) if self.limit < LARGEST else ()

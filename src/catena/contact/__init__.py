@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .flat_ends import END_PROVED_SLIPS as ENOUGH
     from .flat_ends import POINT_ANGLES as FLAT_END_POINTS
     from .flat_ends import RimImpact, RimMotion, lowest, turn
-    from .force_shares import Cones, centre, centre_beside, deepest
+    from .force_shares import Cones, centre, centre_to_first_order, deepest
     from .friction import Friction
     from .gaps import (
         START_DEPTH,

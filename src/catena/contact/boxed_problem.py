@@ -27,12 +27,12 @@ PIVOTS_PER_ROW = 20  # of one problem, after which it counts as contradictory
 
 
 def boxed_forces(W: Array, a0: Array, low: Array, high: Array, slack: Array) -> tuple[Array, Array]:
-    """Return the forces x (n, m) of n problems, and where they are (n, m): 0 between their limits,
-    -1 at the lower one, 1 at the upper one.
+    """Return the forces x (n, m) of n problems, and the state of each row (n, m): 0 between its
+    limits, -1 at the lower limit, 1 at the upper limit.
 
-    W (n, m, m), a0, low, high (n, m). slack (n, m): forces by which a limit may be exceeded, or the
-    forces that cause the accelerations which may have the wrong sign. Raises SingularError where
-    no solution is found.
+    W (n, m, m), a0, low, high (n, m): see above. slack (n, m): the tolerance, as forces: by how
+    much a limit may be exceeded, and the forces that correspond to accelerations which may have the
+    wrong sign. Raises SingularError where no solution is found.
     """
     n, m = a0.shape
     if n == 1:
@@ -67,7 +67,7 @@ def boxed_forces(W: Array, a0: Array, low: Array, high: Array, slack: Array) -> 
 
 
 def _one_problem(W: Array, a0: Array, low: Array, high: Array, slack: Array) -> tuple[Array, Array]:
-    """Do what `boxed_forces` does for one problem, with matrices of the free rows only."""
+    """Solve one problem as `boxed_forces` does, with matrices of the free rows only."""
     m = len(a0)
     diagonal = W.diagonal()
     size = _positive(diagonal)
@@ -106,14 +106,14 @@ def _contradiction() -> SingularError:
 
 
 def _correction(W: Array, a: Array, free: NDArray[np.bool_]) -> Array:
-    """Return the forces (n, m) of the free rows that cause their accelerations a."""
+    """Return the forces (n, m) of the free rows that would cause their accelerations a."""
     both = free[:, :, None] & free[:, None, :]
     K = np.where(both, W, np.eye(len(a[0])))
     return np.linalg.solve(K, np.where(free, a, 0.0)[..., None])[..., 0]
 
 
 def _times(W: Array, x: Array) -> Array:
-    """Return W x of each problem."""
+    """Return the product W x of each problem."""
     return (W @ x[..., None])[..., 0]
 
 

@@ -259,7 +259,9 @@ def _faces(cone: Cone) -> list[Array]:
 
 
 def _plane(size: int, n: int, x: Array) -> Array:
-    """Return the normal x (3,) of contact n as a row (size,) over all forces."""
+    """Return the plane with normal x (3,) in the forces of contact n as a row (size,) over the
+    forces of all contacts.
+    """
     found = np.zeros(size)
     found[3 * n : 3 * n + 3] = x
     return found

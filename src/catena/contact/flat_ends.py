@@ -87,7 +87,7 @@ def turned(count: int, ends: Sequence[Sequence[int]], angles: Array) -> Array:
 
 class Turn(NamedTuple):
     """The choice of points of each end: angles (n,) by which its three points are rotated, rad; and
-    the set of points that do not take part, for ends represented by their first point only.
+    the set of points that are left out, for ends represented by their first point only.
     """
 
     angles: Array
@@ -228,7 +228,7 @@ class RimImpact(NamedTuple):
         return forces_to_stay_closed(G, u, Friction.at_rest(self.mu, self.mu))[::3]
 
     def _rotated(self, S: Array) -> tuple[Array, Array]:
-        """Return G and u for points rotated by S."""
+        """Return G and u for contact points rotated by S (`turned`)."""
         J = S @ self.J
         return J @ self.W @ J.T, S @ self.u
 
@@ -265,7 +265,7 @@ class RimMotion(NamedTuple):
         return forces_to_stay_closed(*self._rotated(S))[::3]
 
     def _rotated(self, S: Array) -> tuple[Array, Array, Friction]:
-        """Return G, b and the friction for points rotated by S."""
+        """Return G, b and the friction for contact points rotated by S (`turned`)."""
         d = slip_directions(S @ self.u, self.still)
         return (
             S @ self.G @ S.T,

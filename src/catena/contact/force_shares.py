@@ -99,10 +99,10 @@ def centre(f: Array, Z: Array, cones: Cones) -> Array | None:
     return w.back(x + unit @ y)
 
 
-def centre_beside(f: Array, near: Array, Z: Array, cones: Cones) -> Array:
-    """Return the analytic centre of the forces near + Z y, linearised about the centre f of a
-    similar problem: one Newton step, so that its difference from f over a short time is a
-    derivative.
+def centre_to_first_order(f: Array, near: Array, Z: Array, cones: Cones) -> Array:
+    """Return the analytic centre of the forces near + Z y to first order, from the centre f of a
+    similar problem, by one Newton step. It changes with `near` linearly, so that its difference
+    from f over a short time is a derivative.
     """
     w = _Barrier(cones)
     x = w.of(f)
@@ -146,8 +146,8 @@ class _Barrier:
         return np.linalg.qr(own)[0] if own.shape[1] else own
 
     def depth(self, x: Array) -> float:
-        """Return by how much all normal forces could be reduced: the smallest margin of all
-        contacts, in units of F.
+        """Return the smallest margin of all contacts, in units of F: the amount by which all normal
+        forces could be reduced and still be admitted.
         """
         N, t = x[::3], np.hypot(x[1::3], x[2::3])
         cone = np.where(self.sticks, N - t / self.mu, np.inf)

@@ -85,8 +85,8 @@ def meet_rounded(s: Tracer, patch: ContactPatch, x: RoundedFeature, rough: bool)
 
 
 def margins_of_rounded(s: Tracer, patch: ContactPatch, x: RoundedFeature) -> list[Any]:
-    """Return how far the features of a rounded patch are from where other features are
-    nearer, m.
+    """Return the distances (m) of the features of a rounded patch from the places where other
+    features become nearer.
     """
     found, (R_A, R_B) = _rounded(s, patch, x), (moving(s, body)[0] for body, _ in patch.pair)
     return x.margins(found, rotate(R_A, x.d), [rotate(R_B, h[:3]) for h in x.planes])

@@ -268,7 +268,9 @@ def _select_solution(found: list[Solution], before: Array, contacts: int) -> tup
             " one instant are searched for, not enumerated"
         )
     if not found:
-        raise SingularError("it jams, for no impulse within its friction cone gives the rebound")
+        raise SingularError(
+            "the contact jams: no impulse within its friction cone gives the rebound"
+        )
     stick = [sum(mode.endswith(STICK) for mode in one.modes) for one in found]
     work = [float(one.force @ (before + one.rate)) for one in found]
     return min(zip(found, stick, work), key=lambda x: (-x[1], x[2]))[0], len(found) > 1

@@ -28,7 +28,7 @@ SUM_ROUNDING = 64.0 * float(np.finfo(float).eps)
 
 class ContactRows(NamedTuple):
     """The rows of k contacts: G (3 k, 3 k) and b (3 k,) by the motions with inertia; E (3 k, n), D
-    (n, n), g (n,) by the n motions with little or none.
+    (n, n), g (n,) by the n motions with little or no inertia.
     """
 
     G: Array
@@ -43,13 +43,13 @@ class ContactRows(NamedTuple):
         return ContactRows(G, b, np.zeros((len(b), 0)), np.zeros((0, 0)), np.zeros(0))
 
     def at(self, b: Array) -> ContactRows:
-        """Return the rows of impulses: with the speeds b (3 k,), and no forces along the light
-        motions.
+        """Return the same matrices for a problem of impulses: b (3 k,) are speeds, and no forces
+        act along the light motions.
         """
         return self._replace(b=b, g=np.zeros(len(self.D)))
 
     def of(self, rows: NDArray[np.int_]) -> ContactRows:
-        """Return these rows alone."""
+        """Return the same problem with these rows only."""
         return self._replace(G=self.G[np.ix_(rows, rows)], b=self.b[rows], E=self.E[rows])
 
     def under(self, f: Array) -> ContactRows:
@@ -67,13 +67,15 @@ class ContactRows(NamedTuple):
 
     @property
     def mobility(self) -> Array:
-        """(3 k,): the diagonal of G, in which light motions have the inertia of the whole."""
+        """(3 k,): the diagonal of J M^-1 J' for k contacts, where light motions count with the
+        inertia of the whole mechanism.
+        """
         return np.diagonal(self.G) + (self.E**2).sum(axis=1)
 
     def light_sizes(self, rows: list[int], size: Array) -> Array:
-        """Return (n,): the sizes of the light motions, by the larger of their inertia and of what
-        these rows oppose to them, so that a motion that only its inertia determines keeps its
-        digits. size (3 k,): of the rows.
+        """Return the scale of each light motion, (n,): the larger of the root of its inertia and
+        its largest entry in these rows, relative to their sizes. So the digits of a motion that
+        only its inertia determines are not lost. size (3 k,): the sizes of the rows.
         """
         opposed = np.abs(self.E[rows] / size[rows, None]).max(axis=0, initial=0.0)
         found = np.maximum(opposed, np.sqrt(np.diagonal(self.D)))
@@ -102,8 +104,8 @@ class Response(NamedTuple):
     D: Array
 
     def rows(self, J: Array, b: Array, extra: Array | None = None) -> ContactRows:
-        """Return the rows of contacts with the Jacobian J (3 k, nv). extra (nv,): forces of which b
-        knows nothing.
+        """Return the rows of contacts with the Jacobian J (3 k, nv). extra (nv,): forces along the
+        speeds that are not included in b.
         """
         rows = ContactRows(J @ self.heavy @ J.T, b, J @ self.N, self.D, np.zeros(len(self.D)))
         if extra is None:

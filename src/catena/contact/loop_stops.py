@@ -21,7 +21,7 @@ from ..model import Contact, Joint, Mechanism, Motion, Pose, Vector, plane_of
 
 
 def has_limits(j: Joint) -> bool:
-    """Whether a joint has limits."""
+    """Return whether any limit of a joint is set."""
     return any(x != -math.inf for x in j.lower) or any(x != math.inf for x in j.upper)
 
 

@@ -334,8 +334,8 @@ def _align_slips(
 
 
 def _with_closed_rows(problem: ContactRows, friction: Friction, one: Solution, df: Array) -> Array:
-    """Return the accelerations (3 k,) by the forces df (3 k,) and by those that keep the rows of
-    all closed contacts at rest.
+    """Return the accelerations (3 k,) caused by the forces df (3 k,), together with the reactions
+    that keep the rows of all closed contacts at rest.
     """
     columns, rows = _closed_columns(problem, friction, one.modes, one.direction)
     acting = problem.at(np.zeros(len(df))).under(df)
@@ -455,8 +455,8 @@ def with_directions(
 
 
 def _all_open(acting: ContactRows, one: Solution) -> Solution | None:
-    """Return a solution without closed contacts, with its accelerations along light motions; None
-    where these have no inertia at all.
+    """Return the solution in which no contact is closed, with the accelerations along light
+    motions; None where those have no inertia at all.
     """
     if np.linalg.eigvalsh(acting.D).min(initial=1.0) <= 0.5 * NO_INERTIA_RATIO:
         return None
@@ -472,7 +472,9 @@ def _pushes_along(acting: ContactRows, f: Array, y: Array) -> Array:
 def _closed_columns(
     problem: ContactRows, friction: Friction, modes: Sequence[str], d: Array
 ) -> tuple[list[Array], list[int]]:
-    """Return the directions (3 k,) of the unknown forces, and the rows in which nothing moves."""
+    """Return the directions (3 k,) of the unknown forces, and the indices of the rows whose
+    acceleration is zero.
+    """
     k, columns, rows = len(modes), [], []
     mobility = problem.mobility
     for i, mode in enumerate(modes):
@@ -492,7 +494,7 @@ def _closed_columns(
 
 
 def _unit(k: int, n: int) -> Array:
-    """Return the n-th unit vector (3 k,)."""
+    """Return the n-th unit vector of the space of all contact forces, (3 k,)."""
     found = np.zeros(3 * k)
     found[n] = 1.0
     return found
@@ -509,8 +511,8 @@ def _column(k: int, n: int, t: Array) -> Array:
 
 # --- inequalities
 def _pushes(one: Solution, friction: Friction, size: Array, scale: float) -> bool:
-    """Whether normal forces push and friction stays within its cones, up to rounding relative to
-    `scale`.
+    """Return whether normal forces are not negative and friction stays within its cones, up to
+    rounding relative to `scale`.
     """
     for i, mode in enumerate(one.modes):
         N = one.force[3 * i]
@@ -548,7 +550,9 @@ def _separates(
 
 
 def _drags(one: Solution, turning: Sequence[int], size: Array, scale: float) -> bool:
-    """Whether contacts that begin to slip have a normal force; without one they open."""
+    """Return whether every contact that begins to slip has a normal force; a contact without one
+    opens instead.
+    """
     return all(one.force[3 * i] * size[3 * i] > NEGLIGIBLE_RATIO * scale for i in turning)
 
 

@@ -4,9 +4,10 @@ points on the pair; over lanes of runs.
 A pair has as many contacts with friction as its kind may have at once (`MANIFOLDS`); they come
 after all other contacts with friction. Its points share a normal and two tangents, and move with
 the relative twist of the two shapes: a row of W's factor is a combination of the six rows of the
-twist, which p.Y holds, with the axis and its moment. So the tape has six rows per pair, and the
-rows of points are computed here, for active points only. Pairs of one kind are consecutive: a group
-is (kind, first pair, one past the last pair, points per pair, first point).
+twist, with the axis and its moment as coefficients; p.Y holds the six rows. So the tape has six
+rows per pair, and the rows of points are computed here, for active points only. Pairs of one kind
+are consecutive: a group is (kind, first pair, one past the last pair, points per pair, first
+point). p, a, s are the ContactProblem, ContactAnswer and ContactScratch of `problem`.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def _bound(pose, twist, k):
 
 @kernel
 def _apart(pose, k):
-    """Return a lower bound of the distance of the shapes of a pair, m."""
+    """Return a lower bound of the distance between the shapes of a pair, m."""
     r = (pose[k, 25] - pose[k, 9], pose[k, 26] - pose[k, 10], pose[k, 27] - pose[k, 11])
     return sqrt(dot(r, r)) - pose[k, 15] - pose[k, 31]
 
@@ -71,7 +72,7 @@ def axes(kind, pose, s, k, at):
 
 @kernel
 def _arm(pose, s, k, own):
-    """Return the vector from the centre of the second shape of a pair to a point."""
+    """Return the vector from the centre of the second shape of pair k to one of its points."""
     return (
         s.points[own, 1] - pose[k, 25],
         s.points[own, 2] - pose[k, 26],
@@ -112,7 +113,9 @@ def speeds_at(twist, k, arm, axes):
 
 @kernel
 def _axis(pose, s, point, r):
-    """Return axis r of a point, and its moment about the centre of the second shape."""
+    """Return axis r of a contact point (0 the normal, 1 and 2 the tangents), and its moment about
+    the centre of the second shape.
+    """
     k = s.hulls.owner[point]
     axis = (s.axes[k, 3 * r], s.axes[k, 3 * r + 1], s.axes[k, 3 * r + 2])
     return axis, cross(_arm(pose, s, k, point), axis)
@@ -120,7 +123,7 @@ def _axis(pose, s, point, r):
 
 @kernel
 def row_of_patch(p, s, point, r, to, width):
-    """Compute row `to` of the factor s.X, for axis r of a point."""
+    """Compute row `to` of the packed factor s.X, for axis r of a contact point."""
     axis, moment = _axis(p.pose, s, point, r)
     n, Y = 6 * s.hulls.owner[point], p.Y
     for c in range(width):
@@ -136,20 +139,20 @@ def row_of_patch(p, s, point, r, to, width):
 
 @kernel
 def sum_up(p, a, s, rough, pairs, points):
-    """Compute the sums of impulses and of shifts of each pair."""
+    """Compute the sum of the impulses and the sum of the shifts of each pair."""
     for n in range(12 * pairs):
         a.sums[n // 12, n % 12] = 0.0 * a.work[0]
     for point in range(points):
         i = rough - points + point
         if any_lane(s.took[i] > 0.5):
             for r in range(3):
-                _act(p, a, s, point, r, a.P[3 * i + r], 0)
-                _act(p, a, s, point, r, a.shift[3 * i + r], 6)
+                _add_impulse(p, a, s, point, r, a.P[3 * i + r], 0)
+                _add_impulse(p, a, s, point, r, a.shift[3 * i + r], 6)
 
 
 @kernel
-def _act(p, a, s, point, r, size, at):
-    """Add an impulse of size `size` along axis r of a point to the sums of its pair."""
+def _add_impulse(p, a, s, point, r, size, at):
+    """Add an impulse of this size along axis r of a contact point to the sums of its pair."""
     k = s.hulls.owner[point]
     axis, moment = _axis(p.pose, s, point, r)
     for c in range(3):
@@ -159,8 +162,8 @@ def _act(p, a, s, point, r, size, at):
 
 @kernel
 def see(given, seen, s, groups):
-    """Compute what is recorded of all pairs: gaps, places, speeds along the axes, and the axes.
-    given: poses and twists.
+    """Compute what is recorded of all pairs: gaps, places of the points, speeds along the axes, and
+    the axes. given: poses and twists of the pairs.
     """
     for kind, first, behind, each, start in groups:
         for k in range(first, behind):

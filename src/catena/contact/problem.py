@@ -101,9 +101,9 @@ class ContactAnswer(NamedTuple):
 class ContactScratch(NamedTuple):
     """Work arrays of the contact solver; k contacts, m rows, `rough` contacts with friction.
 
-    Per contact (k,): took, on: whether it is active; target: its smallest normal speed; after: that
-    of the speeds after the step; mu: friction, and for a boxed row its limit; lift: what has to be
-    lifted.
+    Per contact (k,): took, on: whether it is active; target: the smallest allowed normal speed in
+    the step; after: the same for the speeds after the step; mu: the friction coefficient, and for a
+    boxed row its limit; lift: the depth that has to be removed.
 
     Of the active contacts, packed: X (m, width), gap, mode (k,), before, free (m,), and the
     solution impulse, shift (m,), found (k,).
@@ -236,13 +236,17 @@ def scratch_shapes(
 
 
 def pair_shapes(pairs: int, points: int, corners: int, sides: int) -> tuple[tuple[int, ...], ...]:
-    """Return the shapes of the last arrays of a `ContactScratch`, which pairs of shapes need."""
+    """Return the shapes of those arrays of a `ContactScratch` that only pairs of shapes need, the
+    last of its fields.
+    """
     return (pairs, 9), (points, 4), (corners, 3), (sides, 3), (sides, 3)
 
 
 @kernel
 def strikes(p, n):
-    """Whether row n, the normal of a contact, approaches with the speed of an impact."""
+    """Return whether row n, the normal of a contact, approaches so fast that it counts as an
+    impact.
+    """
     return p.before[n] < -IMPACT_SPEED_RATIO * abs(p.free[n] - p.before[n])
 
 

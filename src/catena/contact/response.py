@@ -1,9 +1,9 @@
 """The speeds of contacts as a function of their impulses, u = free + W P, by W itself or by a
-factor of it; over lanes of runs.
+factor of it; over lanes of runs. p, s are the ContactProblem and ContactScratch of `problem`.
 
-width = 0    p.W is W (m, m), and s.u holds the speeds after every change of an impulse
-width > 0    p.W is X (m, width) with W = X X', which is not formed: s.z = X' P, and a speed is
-             free + X z when it is needed
+width = 0 p.W is W (m, m), and s.u holds the speeds after every change of an impulse width > 0 p.W
+is X (m, width) with W = X X', which is not formed: s.z = X' P, and a speed is computed as free + X
+z when it is needed
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from .problem import normal
 
 @kernel
 def speeds(p, P, s, rough, smooth, width):
-    """Recompute s.u of all rows, and s.z, from the impulses P."""
+    """Recompute, from the impulses P, the speeds s.u of all rows; and s.z, the product X' P with
+    the factor X of W, where the solver uses that.
+    """
     m = 3 * rough + smooth
     if width > 0:
         for k in range(width):
@@ -35,7 +37,7 @@ def speeds(p, P, s, rough, smooth, width):
 
 @kernel
 def all_speeds(p, s, rough, smooth, width):
-    """Compute s.u of all rows from the current s.z."""
+    """Compute the speeds s.u of all rows from the present s.z."""
     if width > 0:
         for i in range(rough):
             s.u[3 * i], s.u[3 * i + 1], s.u[3 * i + 2] = speeds3(p, s, 3 * i, width)
@@ -74,7 +76,7 @@ def speed(p, s, n, width):
 
 @kernel
 def push3(p, s, rough, smooth, n, x, y, z, width):
-    """Add impulses x, y, z in the three rows of a contact from row n on."""
+    """Add the impulses x, y, z in the three rows of a contact, which begin at row n."""
     W = p.W
     if width > 0:
         for k in range(width):
@@ -123,7 +125,7 @@ def own_blocks(p, s, rough, smooth, width):
 
 @kernel
 def whole_matrix(X, W, rough, smooth, width):
-    """Compute W = X X'."""
+    """Compute the Delassus matrix W = X X' from its factor X."""
     for r in range(3 * rough + smooth):
         for c in range(r + 1):
             W[r, c] = entry(X, r, c, width)
@@ -144,7 +146,9 @@ def entry(W, r, c, width):
 
 @kernel
 def along_normal(p, s, i, rough, width):
-    """Return by how much the shifts so far, accumulated in s.z, have lifted contact i."""
+    """Return how far the shifts so far, whose sum is in s.z, have moved contact i along its
+    normal.
+    """
     total = 0.0 * p.h[0]
     n = normal(i, rough)
     for k in range(width):

@@ -145,9 +145,9 @@ def _solve_uncoupled(G: Array, u: Array, e: Array, mu: Array, end: End) -> Blow:
         others = np.delete(np.arange(3 * k), np.arange(3 * i, 3 * i + 3))
         if (np.abs(G[own][:, others]) > UNCOUPLED_RATIO * np.outer(size[own], size[others])).any():
             raise QuestionError(
-                f"friction along an impact is followed at one point, and here {k} touch that feel"
-                " each other; say impacts = 'sequential', which lets one strike after the other,"
-                " or take law = 'newton' or 'poisson'"
+                f"this law integrates friction along the impact of a single point, and here {k}"
+                " coupled points touch; use impacts = 'sequential', by which points have their"
+                " impacts one after the other, or take law = 'newton' or 'poisson'"
             )
         if u[3 * i] < 0.0:
             P[own], modes[i] = _solve_point(G[own, own], u[own], float(e[i]), float(mu[i]), end)
@@ -157,7 +157,7 @@ def _solve_uncoupled(G: Array, u: Array, e: Array, mu: Array, end: End) -> Blow:
 def _solve_point(G: Array, u: Array, e: float, mu: float, end: End) -> tuple[Array, str]:
     """Return the impulses (3,) of one point, and whether it sticks or slips at the end."""
     if not G[0, 0] > 0.0:
-        raise SingularError("what meets can not give way")
+        raise SingularError("neither body can move along the normal")
     fast = float(np.abs(u).max())
     one = Problem(G / G[0, 0], u / fast, e, mu, end)
     at, mode = _path(one)
@@ -213,8 +213,8 @@ def _solve_tangents(one: Problem, t: Array) -> Array:
 
 
 def _tangents(one: Problem) -> tuple[Array, Array]:
-    """Return w (m,) and V (2, m): eigenvalues and eigenvectors of G_tt, without those across a
-    plane of motion.
+    """Return the eigenvalues w (m,) and eigenvectors V (2, m) of the tangential block G_tt of the
+    Delassus matrix, without those across a plane of motion.
     """
     w, V = np.linalg.eigh(one.G[1:, 1:])
     live = w > max(FIXED_TANGENT_RATIO, NO_SLIP_RATIO * w[-1])
@@ -294,7 +294,7 @@ def _curve(one: Problem, at: Moment, t: Array) -> Moment:
     """
 
     def rate(_: float, y: Array) -> Array:
-        """Return dy/dtau."""
+        """Return the rate dy/dtau of the integrated quantities y."""
         d = np.array([np.cos(y[1]), np.sin(y[1])])
         s = np.exp(y[0])
         along, across = _turn(one, d)

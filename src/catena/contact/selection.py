@@ -2,7 +2,7 @@
 touch; over lanes of runs.
 
 A contact is active if it is so in at least one lane; in a lane where it is not, its impulse stays
-zero.
+zero. p, a, s are the ContactProblem, ContactAnswer and ContactScratch of `problem`.
 """
 
 from __future__ import annotations
@@ -57,14 +57,14 @@ def pack(p, a, s, rough, smooth, width, points):
 
 @kernel
 def _one(p, s, i, to):
-    """Copy the numbers of contact i to position `to`."""
+    """Copy the data of contact i to position `to` of the packed arrays."""
     s.on[to], s.target[to], s.after[to], s.mu[to] = s.on[i], s.target[i], s.after[i], s.mu[i]
     s.gap[to], s.mode[to] = p.gap[i], p.mode[i]
 
 
 @kernel
 def _row(p, a, s, row, to):
-    """Copy speeds and impulse of a row to position `to`."""
+    """Copy the speeds and the impulse of a row to position `to` of the packed arrays."""
     s.before[to], s.free[to], s.impulse[to] = p.before[row], p.free[row], a.P[row]
 
 

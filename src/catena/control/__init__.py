@@ -6,7 +6,7 @@
     gain_schedule       state feedback that changes with a coordinate
     kalman              Kalman filter, LQG; extended_kalman: of a moving mechanism
     tvlqr               the regulator along a motion; motions: motions and periodic motions
-    tasks               what is asked of frames, postures and the centre of mass
+    tasks               targets of frames, postures and the centre of mass
     differential_ik     joint speeds for several tasks within limits; box_programme: quadratic
                         programmes as straight-line code; qp_solvers: a registry of solvers
     operational_space   a frame on a virtual spring, decoupled by the inertia that it feels
@@ -16,7 +16,7 @@
     shooting_mpc        predictive control by multiple shooting and quadratic programmes
     margins             gain, phase, delay and disk margins
     disturbed_runs      region of attraction and Monte Carlo in lanes; plots: pictures of these
-    plant_step          one step in time of a mechanism, on a tape
+    plant_step          one step in time of a mechanism, as an expression
     riccati, weights    the matrix equations by SciPy; weights by name
 
 The controllers that need no design (PID, computed torque, impedance, actuators and others) are

@@ -1,4 +1,5 @@
-"""The quadratic programme of whole-body control by an active set that is kept between calls.
+"""The quadratic programme of whole-body control, solved by an active-set method that starts from
+the active set of the last call.
 
     minimise 1/2 a' H a - g' a + s/2 |f|^2,    E_a a + E_f f = e,    rows x <= high (or >= low)
 
@@ -37,7 +38,7 @@ class ActiveContacts:
     sides: Array = field(default_factory=lambda: np.zeros(0))
 
     def solve(self, parts: dict[str, Array], nv: int) -> Array | None:
-        """Return x = (a, f), or None where the rounds did not suffice."""
+        """Return x = (a, f), or None if the largest number of rounds did not suffice."""
         points, rows = len(self.friction), len(parts["G"])
         if len(self.sides) != rows:
             self.lifted, self.sides = np.zeros(points, bool), np.zeros(rows)

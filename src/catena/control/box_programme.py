@@ -1,10 +1,10 @@
-"""Quadratic programmes with bounds alone, as straight-line code of a tape.
+"""Quadratic programmes with bounds as their only constraints, as straight-line code.
 
     minimise 1/2 x' H x + g' x,      low <= x <= high
 
 Block principal pivoting [Judice1994]: in each round the free entries are solved for, then every
 entry that violates its bound is put on it, and every bound that pulls is released. A few rounds are
-unrolled; where they do not suffice the result says so, and an exact solver takes over.
+unrolled. If they do not suffice, the second result is 0, and an exact solver is used.
 """
 
 from __future__ import annotations
@@ -55,17 +55,18 @@ def box_minimum(H: ca.SX, g: ca.SX, low: ca.SX, high: ca.SX) -> tuple[ca.SX, ca.
 
 
 def exact_box_minimum(H: Array, g: Array, low: Array, high: Array) -> Array:
-    """Return x (k, n) of k programmes, H (k, n, n), by as many rounds as it takes."""
+    """Return the solutions x (k, n) of k programmes, H (k, n, n), with as many rounds as
+    necessary.
+    """
     step = np.abs(g) / np.diagonal(H, axis1=1, axis2=2)
     low, high = np.maximum(low, -NO_BOUND), np.minimum(high, NO_BOUND)
     return boxed_forces(H, g, low, high, WRONG_MULTIPLIER * (1.0 + step))[0]
 
 
 def _solve_free(K: np.ndarray, g: ca.SX, free: list[Any], bound: list[Any]) -> list[Any]:
-    """Return x: the free entries solve their equations, the others are at their bounds.
-
-    Rows and columns of entries at bounds are replaced by those of the identity; Cholesky's
-    factorisation L D L' of what is left.
+    """Return x with the free entries solved for, and the others at their bounds. Rows and columns
+    of entries at bounds are replaced by those of the identity, and the matrix is factorised as L D
+    L'.
     """
     n = len(free)
     A = [[free[i] * free[j] * K[i, j] if j < i else 0.0 for j in range(n)] for i in range(n)]

@@ -62,8 +62,8 @@ class DifferentialIK:
 
     @cached_property
     def step(self) -> Any:
-        """The same as a function of plain arrays, q (nq,) and packed targets: the call with the
-        least overhead, one piece of machine code where bounds alone constrain the speeds.
+        """Return a function of plain arrays, q (nq,) and packed targets, that computes v with the
+        least overhead: one piece of machine code if the speeds have bounds only.
         """
         if self.machine.rows or not single_state.available():
             return self._slow
@@ -115,7 +115,9 @@ class DifferentialIK:
 
     @cached_property
     def _box(self) -> ca.Function:
-        """(q, targets, p) -> v; the first entry is infinite where rounds did not suffice."""
+        """The function (q, targets, p) -> v; the first entry of v is infinite if the unrolled
+        rounds did not suffice.
+        """
         given, p = self._symbols
         v, fine = box_minimum(p["H"], p["g"], p["low"], p["high"])
         v[0] = ca.if_else(fine > 0.5, v[0], UNSOLVED)
@@ -136,7 +138,9 @@ class DifferentialIK:
 
     # --- the general way
     def _slow(self, q: Any, targets: Any) -> Array:
-        """Return v by lanes for a batch, or by a solver of quadratic programmes."""
+        """Return v in the cases that the compiled code does not cover: by lanes for a batch, or by
+        a solver of quadratic programmes.
+        """
         size = sum(x.target_size(self.machine) for x in self.tasks)
         q, y = np.asarray(q, float), np.asarray(targets, float)
         if q.shape[-1:] != (self.machine.nq,) or y.shape[-1:] != (size,):
@@ -266,7 +270,7 @@ def differential_ik(
 
 
 def _independent_rows(A: Array) -> list[int]:
-    """Return rows of A that are independent, those with the largest remainders."""
+    """Return linearly independent rows of A, chosen by the largest remainders."""
     from scipy.linalg import qr
 
     _, R, order = qr(A.T, mode="economic", pivoting=True)

@@ -46,12 +46,12 @@ class DisturbedRuns:
 
     @property
     def share(self) -> float:
-        """The share of runs that succeeded."""
+        """The fraction of runs that succeeded."""
         return float(self.success.mean())
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The interval that holds the probability of success with 95 %, by Wilson's formula."""
+        """The 95 % confidence interval of the probability of success, by Wilson's formula."""
         n, p, z = len(self.success), self.share, 1.959963984540054
         middle = (p + z**2 / (2 * n)) / (1 + z**2 / n)
         half = z * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
@@ -217,7 +217,7 @@ def _end_states(
     parameters: dict[str, Array],
     options: dict[str, Any],
 ) -> tuple[Array, Array]:
-    """Return q and v at the end of all runs; not a number where one could not go on."""
+    """Return q and v at the end of all runs; NaN for a run that could not go on."""
     ends = np.full((len(q), machine.nq), np.nan), np.full((len(q), machine.nv), np.nan)
 
     def run(rows: slice) -> None:

@@ -4,7 +4,7 @@
     correct    K = P H' (H P H' + V)^-1,      x = x + K (y - h(x, u))
                P = (1 - K H) P (1 - K H)' + K V K'
 
-Each is one tape with exact derivatives; x = (q, v).
+Each is one compiled function with exact derivatives; x = (q, v).
 """
 
 from __future__ import annotations

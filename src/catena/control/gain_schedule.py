@@ -118,7 +118,9 @@ def gain_schedule(
 
 
 def _shares(at: Array, s: ca.SX) -> list[ca.SX]:
-    """Return the weight of each design at s: hat functions, constant outside."""
+    """Return the weight of each design at s: linear interpolation between the designs, constant
+    outside.
+    """
     rising = [ca.fmin(ca.fmax((s - float(a)) / float(b - a), 0.0), 1.0) for a, b in pairwise(at)]
     first = [1.0 - rising[0]]
     inner = [rising[k] - rising[k + 1] for k in range(len(rising) - 1)]

@@ -194,7 +194,9 @@ class LQG(Controller):
         K, L = ca.DM(self.regulator.K), ca.DM(self.estimator.L)
 
         def clipped(u: ca.SX) -> tuple[ca.SX, ca.SX]:
-            """Return the forces along all speeds, and the changes of the inputs they are."""
+            """Return the joint forces of the inputs u, clipped to their limits, along all speeds;
+            and the corresponding changes of the inputs.
+            """
             tau = point.spread(system.layout, base + u)
             tau = clip_forces(system, tau, self.regulator.limits)
             own = [list(system.mechanism.speed_names).index(name) for name in point.inputs]
@@ -212,7 +214,9 @@ class LQG(Controller):
     def _sampled(
         self, system: SystemSymbols, x: ca.SX, names: tuple[str, ...], clipped: Any, innovation: Any
     ) -> Law:
-        """Return the law of a sampled controller: prediction and input are held in between."""
+        """Return the law of a sampled controller; prediction and input are constant between
+        samples.
+        """
         sample, plant = self.estimator.sample, self.estimator.system
         assert sample is not None
         A, B = (ca.DM(m) for m in hold_inputs(plant.A, plant.B, sample))

@@ -1,4 +1,4 @@
-"""margins: how far gain, phase and delay of each loop of a linear controller may be off.
+"""margins: the gain, phase and delay margins of each loop of a linear controller.
 
 The loop of one input is opened at the plant, the others stay closed:
 
@@ -127,7 +127,9 @@ def _loop(system: StateSpace, controller: StateFeedback | LQG, k: int) -> LoopMa
 
 
 def _peak(L: Any) -> Any:
-    """Return |S - T| / 2 = |(1 - L) / (1 + L)| / 2."""
+    """Return the size of the difference of sensitivity and complementary sensitivity, |S - T| / 2 =
+    |(1 - L) / (1 + L)| / 2, from the loop gain L.
+    """
     return 0.5 * np.abs((1.0 - L) / (1.0 + L))
 
 
@@ -149,7 +151,7 @@ def _opened(
 
 
 def _response(A: Array, b: Array, c: Array, w: Array) -> Array:
-    """Return L(i w) at frequencies w (n,)."""
+    """Return the frequency response L(i w) of a loop at frequencies w (n,), rad/s."""
     shifted = 1j * w[:, None, None] * np.eye(len(A)) - A
     return (c @ np.linalg.solve(shifted, np.broadcast_to(b, (len(w), *b.shape)).astype(complex)))[
         :, 0, 0
@@ -182,7 +184,7 @@ def _root(f: Any, a: float, b: float) -> float:
 
 
 def _refined(f: Any, w: Array, values: Array) -> float:
-    """Return where f is least, near the least of its values at w."""
+    """Return the frequency at which f is least, near the one where its values at w are least."""
     from scipy.optimize import minimize_scalar
 
     k = int(np.argmin(values))

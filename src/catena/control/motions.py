@@ -108,7 +108,7 @@ class Motion:
 
 def interval_flows(rates: Array, h: Array) -> Array:
     """Return the matrices Omega (m, n, n) of x(t + h) = e^Omega x(t) for x' = H(t) x over m
-    intervals of length h (m,), from H at the two nodes of Gauss, rates (m, 2, n, n).
+    intervals of length h (m,), from H at the two Gauss points, rates (m, 2, n, n).
 
         Omega = h/2 (H1 + H2) - sqrt(3)/12 h^2 [H1, H2]
 
@@ -121,7 +121,7 @@ def interval_flows(rates: Array, h: Array) -> Array:
 
 
 def gauss_times(t: Array) -> Array:
-    """Return the times (m, 2) of the nodes of Gauss in the intervals between the times t."""
+    """Return the times (m, 2) of the two Gauss points in the intervals between the times t."""
     middle, half = 0.5 * (t[1:] + t[:-1]), 0.5 * np.diff(t)
     return np.stack([middle - GAUSS * half, middle + GAUSS * half], axis=1)
 

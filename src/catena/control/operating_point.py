@@ -54,7 +54,9 @@ class OperatingPoint:
         )
 
     def deviation(self, layout: Layout, q: Any, v: Any) -> ca.SX:
-        """Return x (n,) as an expression of q (nq,) and v (nv,)."""
+        """Return the deviation x (n,) from the operating point as an expression of q (nq,) and v
+        (nv,).
+        """
         return deviation(layout, self, q, v, ca.SX(self.q), ca.SX(self.v))
 
     def spread(self, layout: Layout, u: Any) -> ca.SX:
@@ -65,11 +67,11 @@ class OperatingPoint:
         return vector(tau)
 
     def input_forces(self, layout: Layout) -> Array:
-        """Return the joint forces at the point, of the inputs alone."""
+        """Return the joint forces at the point, those of the inputs only."""
         return self.tau[[_place(layout, name) for name in self.inputs]]
 
     def require_driven(self, question: str, layout: Layout) -> None:
-        """Raise a StateError where a joint force at the point belongs to no input."""
+        """Raise a StateError where a joint force at the point is not that of an input."""
         own = {_place(layout, name) for name in self.inputs}
         for k in np.flatnonzero(self.tau):
             if int(k) not in own:
@@ -84,7 +86,9 @@ class OperatingPoint:
 def deviation(
     layout: Layout, at: OperatingPoint, q: Any, v: Any, q_star: Any, v_star: Any
 ) -> ca.SX:
-    """Return x (n,) between two states, of the coordinates and speeds of an operating point."""
+    """Return the deviation x (n,) between two states, in the coordinates and speeds of an operating
+    point.
+    """
     change = coordinate_change(layout, q, q_star, at.wrap)
     z = [change[_place(layout, name)] for name in at.coordinates]
     w = [v[k] - v_star[k] for k in (_place(layout, name) for name in at.speeds)]

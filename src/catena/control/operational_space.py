@@ -142,7 +142,7 @@ class OperationalSpace(Controller):
             )
 
     def _wanted(self, system: SystemSymbols, machine: Machine) -> tuple[ca.SX, ca.SX, ca.SX]:
-        """Return the packed target, and its velocity and acceleration in the controlled
+        """Return the packed target, with its velocity and acceleration in the controlled
         directions.
         """
         packed = ca.SX(self.task.pack(machine, self.target))

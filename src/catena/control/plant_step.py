@@ -1,6 +1,6 @@
-"""The dynamics of a mechanism with independent coordinates as one step in time, on a tape.
+"""The dynamics of a mechanism with independent coordinates, and one step in time, as expressions.
 
-x = (q, v),      x' = f(x, tau)      with the viscous damping of the joints
+x = (q, v), x' = f(x, tau) with the viscous damping of the joints
 """
 
 from __future__ import annotations

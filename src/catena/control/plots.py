@@ -1,5 +1,5 @@
-"""Pictures of robustness: the Nyquist plot with its disk, the region of attraction, and what the
-parameters of failed runs were.
+"""Pictures of robustness: the Nyquist plot with its disk, the region of attraction, and the
+parameters of failed runs.
 """
 
 from __future__ import annotations
@@ -60,7 +60,8 @@ def plot_margins(loop: LoopMargins, axes: Any = None) -> Any:
 
 
 def plot_region(runs: DisturbedRuns, names: tuple[str, str] | None = None, axes: Any = None) -> Any:
-    """Return a picture of the runs over two of what varies: those that succeeded, and the others.
+    """Return a picture of the runs over two of the quantities that vary: those that succeeded, and
+    the others.
 
     Parameters
     ----------

@@ -2,8 +2,8 @@
 
     minimise 1/2 x' P x + c' x,      A x = b,      low <= G x <= high,      x_low <= x <= x_high
 
-A record's `make` returns a function that solves programmes of one size, one after another; it may
-keep memory and the last solution as a start for the next.
+The function `make` of a record returns a function that solves programmes of one size, one after
+another; this may reuse memory, and start from the last solution.
 """
 
 from __future__ import annotations

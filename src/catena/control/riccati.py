@@ -17,7 +17,7 @@ Array = np.ndarray
 def continuous_riccati(
     question: str, A: Array, B: Array, Q: Array, R: Array, N: Array
 ) -> tuple[Array, Array]:
-    """Return the gain K (m, n) and P (n, n) of the continuous equation. [Kleinman1968] for the step
+    """Return the gain K (m, n) and P (n, n) of the continuous equation. [Kleinman1968] has the step
     of Newton's method.
     """
     try:
@@ -77,7 +77,7 @@ def noise_of_sample(A: Array, W: Array, sample: float) -> Array:
 
 
 def _integral(F: Array, W: Array, sample: float) -> Array:
-    """Return the integral over s from 0 to T of e^(F' s) W e^(F s)."""
+    """Return the integral of e^(F' s) W e^(F s) over s from 0 to the sample time T."""
     n = len(F)
     both = np.zeros((2 * n, 2 * n))
     both[:n, :n], both[:n, n:], both[n:, n:] = -F.T, W, F

@@ -32,8 +32,8 @@ Cost = Callable[[Array, Array, Array], Array]
 
 @dataclass(frozen=True)
 class PlanUpdate:
-    """How a plan follows from candidates. update(mpc, candidates (n, intervals, inputs), costs
-    (n,), sigma (inputs,)): the new plan and the new deviations.
+    """The rule by which a new plan follows from the candidates. update(mpc, candidates (n,
+    intervals, inputs), costs (n,), sigma (inputs,)): returns the new plan and the new deviations.
     """
 
     name: str
@@ -74,7 +74,7 @@ class SamplingMPC:
     def improve(self, q: Any, v: Any, plan: Array, number: int = 0) -> Array:
         """Return a better plan (intervals, inputs) from the state q (nq,), v (nv,).
 
-        number: of the call; the same number gives the same random candidates.
+        number: seeds the random candidates, so that the same number gives the same ones.
         """
         sigma = self.sigma
         for k in range(self.iterations):
@@ -95,7 +95,7 @@ class SamplingMPC:
         return plan
 
     def shifted(self, plan: Array, steps: int = 1) -> Array:
-        """Return the plan that is left after some intervals; its last force is kept."""
+        """Return the plan that remains after some intervals; its last force is repeated."""
         return np.concatenate([plan[steps:], np.repeat(plan[-1:], steps, axis=0)])
 
     def forces(self, plan: Array) -> Array:
@@ -147,7 +147,7 @@ class SamplingMPC:
         return SampledPlan(self, interval if sample is None else sample)
 
     def _memory(self, n: int, size: int) -> Array:
-        """Return an array for the states of n rollouts, which the next call uses again."""
+        """Return an array for the states of n rollouts, which is reused by the next call."""
         held = self._memories
         if n not in held:
             held[n] = np.empty((n, 1 + self.intervals, size))
@@ -159,7 +159,7 @@ class SamplingMPC:
 
     @cached_property
     def _rollout(self) -> Rollout:
-        """The runs of all candidates as equal steps in lanes."""
+        """The rollouts of all candidates, as runs with equal steps in lanes."""
         machine = self.machine
         interval = self.horizon / self.intervals
         start = np.repeat(machine.neutral()[None], 8, axis=0)
@@ -185,7 +185,7 @@ class SamplingMPC:
 
 
 class SampledPlan:
-    """A sampled controller that keeps its plan from sample to sample."""
+    """A sampled controller that stores its plan from sample to sample."""
 
     def __init__(self, mpc: SamplingMPC, sample: float):
         self.mpc, self.sample = mpc, sample
@@ -208,7 +208,9 @@ def _mppi(mpc: SamplingMPC, candidates: Array, costs: Array, sigma: Array) -> tu
 
 
 def _cem(mpc: SamplingMPC, candidates: Array, costs: Array, sigma: Array) -> tuple[Array, Array]:
-    """Return the mean of the best candidates, and their deviation as the next one."""
+    """Return the mean of the best candidates, and their deviation, which is used for the next
+    candidates.
+    """
     best = np.argsort(costs, kind="stable")[: max(2, round(mpc.elite * len(costs)))]
     chosen = candidates[best]
     return chosen.mean(axis=0), chosen.std(axis=0).mean(axis=0)

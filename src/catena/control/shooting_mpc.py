@@ -92,7 +92,9 @@ class ShootingMPC:
         return found, float(np.abs(gaps).max())
 
     def shifted(self, plan: tuple[Array, Array]) -> tuple[Array, Array]:
-        """Return the plan that is left after one interval; its last state and input are kept."""
+        """Return the plan that remains after one interval; its last state and input are
+        repeated.
+        """
         x, u = plan
         return np.vstack([x[1:], x[-1:]]), np.vstack([u[1:], u[-1:]])
 
@@ -112,7 +114,7 @@ class ShootingMPC:
 
     @cached_property
     def _step(self) -> Any:
-        """(x, u) -> x after one interval and its derivatives, over lanes."""
+        """The function (x, u) -> x after one interval and its derivatives, over lanes."""
         x, u = ca.SX.sym("x", 2 * self.machine.nv), ca.SX.sym("u", len(self.motors))
         tau = ca.SX.zeros(self.machine.nv)
         tau[list(self.motors)] = u
@@ -129,7 +131,7 @@ class ShootingMPC:
 
 
 class ShootingController:
-    """A sampled controller that keeps its plan from sample to sample."""
+    """A sampled controller that stores its plan from sample to sample."""
 
     def __init__(self, mpc: ShootingMPC):
         self.mpc, self.sample = mpc, mpc.interval

@@ -1,4 +1,4 @@
-"""Tasks: what differential inverse kinematics and whole-body control ask of a mechanism.
+"""Tasks: the targets of differential inverse kinematics and whole-body control.
 
 A task has an error e (m,) that is to vanish, and the rows J (m, nv) of its rate: e' = -J v while
 its target is constant. weight (m,): the cost of a unit of its residual, squared.
@@ -33,7 +33,7 @@ class TaskRows(NamedTuple):
 
 
 class Task(Protocol):
-    """What a task must provide."""
+    """The interface of a task."""
 
     @property
     def name(self) -> str:
@@ -83,7 +83,7 @@ class FrameTask:
         return self.frame
 
     def target_size(self, machine: Machine) -> int:
-        """Twelve: the rotation matrix, row by row, then the position."""
+        """Return twelve: the rotation matrix, row by row, then the position."""
         return 12
 
     def pack(self, machine: Machine, target: Any) -> Array:
@@ -138,7 +138,7 @@ class PostureTask:
         return machine.nq
 
     def pack(self, machine: Machine, target: Any) -> Array:
-        """Return coordinates (nq,)."""
+        """Return the coordinates (nq,) of the target posture."""
         q = np.asarray(target, float)
         if q.shape != (machine.nq,):
             raise StateError(
@@ -174,18 +174,20 @@ class ComTask:
     name: str = "com"
 
     def target_size(self, machine: Machine) -> int:
-        """Three."""
+        """Return three, for the coordinates of a point."""
         return 3
 
     def pack(self, machine: Machine, target: Any) -> Array:
-        """Return a point (3,), m."""
+        """Return the target point (3,), m."""
         p = np.asarray(target, float)
         if p.shape != (3,):
             raise StateError(f"task {self.name!r}: its target has the shape {p.shape}; it is (3,)")
         return p
 
     def rows(self, s: Tracer, target: ca.SX) -> TaskRows:
-        """Return three rows: position of the target minus that of the centre of mass, m."""
+        """Return the task as three rows: the position of the target minus that of the centre of
+        mass, m.
+        """
         momentum = s.momentum()
         velocity = momentum[4:7]
         J = ca.jacobian(velocity, s.v)
@@ -233,6 +235,6 @@ def joint_values(machine: Machine, what: str, given: Any, default: float) -> Arr
 
 
 def split_targets(machine: Machine, tasks: tuple[Task, ...], packed: ca.SX) -> list[ca.SX]:
-    """Return the part of each task of the symbols of all targets."""
+    """Return, for each task, its part of the symbols of all targets."""
     ends = np.cumsum([0, *(task.target_size(machine) for task in tasks)]).tolist()
     return [packed[a:b] for a, b in pairwise(ends)]

@@ -2,7 +2,7 @@
 
     u = u*(t) - K(t) x,      K = R^-1 B' S,      -S' = A' S + S A - S B R^-1 B' S + Q
 
-S is carried from interval to interval by the flow of its Hamiltonian matrix, so that it is exact
+S is propagated from interval to interval by the flow of its Hamiltonian matrix, so that it is exact
 where A and B are constant, and of order four in the distance of the rows otherwise.
 """
 

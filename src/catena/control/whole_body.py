@@ -8,7 +8,7 @@
 
 Unknowns are x = (a, f, lam). An active set that is kept between calls solves it in most cases
 (`active_contacts`), a solver of `QP_SOLVERS` in all others. With several priorities the programme
-is solved once for each, and what a task of higher priority has reached is kept.
+is solved once for each, and the residuals reached for tasks of higher priority become constraints.
 """
 
 from __future__ import annotations
@@ -111,10 +111,9 @@ class WholeBody:
         return pack_targets(self.machine, self.tasks, given)
 
     def solve(self, q: Any, v: Any, targets: Any) -> WholeBodySolution:
-        """Return accelerations, joint forces and contact forces at a state.
-
-        q (nq,), v (nv,); targets: {task: target}, or what `targets` packs. Raises QuestionError
-        where no forces satisfy the constraints.
+        """Return accelerations, joint forces and contact forces at a state. q (nq,), v (nv,);
+        targets: {task: target}, or the array that `targets` returns. Raises QuestionError where no
+        forces satisfy the constraints.
         """
         if isinstance(targets, Mapping):
             targets = self.targets(targets)
@@ -163,7 +162,7 @@ class WholeBody:
 
     @cached_property
     def _normals(self) -> list[int]:
-        """The places of the normal forces among the unknowns."""
+        """The indices of the normal forces among the unknowns."""
         return [self.machine.nv + 3 * k + 2 for k in range(self._force_count // 3)]
 
     @cached_property
@@ -172,7 +171,9 @@ class WholeBody:
 
     @cached_property
     def _programme(self) -> tuple[ca.Function, dict[str, tuple[int, int]]]:
-        """(q, v, targets, p) -> all matrices of the programme, one after another; their shapes."""
+        """The function (q, v, targets, p) -> all matrices of the programme, one after another; and
+        their shapes.
+        """
         s = Tracer(self.machine.layout, self.machine.snap)
         nv, nf, m = self.machine.nv, self._force_count, len(self.machine.rows)
         packed = ca.SX.sym("targets", sum(x.target_size(self.machine) for x in self.tasks))

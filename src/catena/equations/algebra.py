@@ -134,7 +134,7 @@ def virtual_rotation(
     frame: ReferenceFrame, in_frame: ReferenceFrame, coordinates: Iterable[Any] | None = None
 ) -> Vector:
     """Return A_theta_B, the virtual rotation of frame B in frame A (6): the coefficients of q_r' in
-    A_omega_B, times delta q_r.
+    A_omega_B, times delta q_r. Equation numbers: [Everett1988].
 
     That is (24) with the rates of the coordinates as speeds. Where angular velocities were set by
     speeds u, use `virtual_displacement(B.ang_vel_in(A), speeds)`.
@@ -170,7 +170,7 @@ def partials(
     velocity: Vector, speeds: Sequence[Any], dependent: Mapping[Any, Any] | None = None
 ) -> list[Vector]:
     """Return Kane's partial velocities of a velocity or an angular velocity, one per speed: dV/du_s
-    (19), nonholonomic ones (22).
+    (19), nonholonomic ones (22). Equation numbers: [Everett1988].
 
     dependent: {u_r: sum_s A_rs u_s + B_r}, the speeds that simple nonholonomic constraints
     determine (2), substituted first (20).
@@ -196,7 +196,7 @@ def virtual_displacement(
     velocity: Vector, speeds: Sequence[Any], dependent: Mapping[Any, Any] | None = None
 ) -> Vector:
     """Return A_delta p from the velocity of p in A, or A_theta_B from the angular velocity of B in
-    A: sum_i dV/du_i delta_i (23), (24).
+    A: sum_i dV/du_i delta_i (23), (24). Equation numbers: [Everett1988].
 
     The delta_i are `virtual(u_i)`: arbitrary, the same for all vectors of a system; displacements
     along u_i, not changes of it (18). Terms of V without the u, such as B_r of (2) or dp/dt of
@@ -215,7 +215,7 @@ def passerello_huston(
     dependent: Mapping[Any, Any] | None = None,
 ) -> list[Any]:
     """Return Kane's generalised inertia forces from kinetic energy (3), one for each independent
-    speed.
+    speed. Equation numbers: [Everett1988].
 
         F*_r = -sum_s (d/dt dT/dq_s' - dT/dq_s) (W_sr + sum_k W_sk A_kr)
 
@@ -247,7 +247,7 @@ def rows(
     dependent: Mapping[Any, Any] | None = None,
 ) -> list[Any]:
     """Return the equations of motion of SymPy RigidBody's under gravity by Hamilton's principle,
-    each zero, one per speed (30)-(32).
+    each zero, one per speed (30)-(32). Equation numbers: [Everett1988].
 
     bodies: their mass centres, frames and central inertias. varied: the frame j of (28) in which
     weights are varied, by default the ground. origin: the ground's point from which positions are
@@ -277,7 +277,7 @@ def _varied(
     part: Any, f: ReferenceFrame, in_frame: ReferenceFrame | None, only: list[Any] | None
 ) -> Vector:
     """Return the variation of the components of a vector along one frame: the components varied
-    (5), and the virtual rotation of their axes (6).
+    (5), and the virtual rotation of their axes (6). Equation numbers: [Everett1988].
     """
     relative = _vector([_scalar(c, only) for c in part], f)
     return (

@@ -54,7 +54,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class Later:
-    """A tape, or None, that is traced when it is first read."""
+    """A traced function, or None, that is computed when it is first read."""
 
     make: Callable[[], ca.Function | None]
 
@@ -63,8 +63,8 @@ Made = TypeVar("Made", bound="ca.Function | None")
 
 
 class Tape(Generic[Made]):
-    """A field of `Equations` that is set to a tape or to a `Later`, and read as the tape. required:
-    the field has no default; otherwise the default is None.
+    """A field of `Equations` that holds a traced function. It is set to a function or to a `Later`,
+    and read as the function. required: the field has no default; otherwise the default is None.
     """
 
     def __init__(self, required: bool = False):
@@ -160,8 +160,8 @@ class Equations:
         )
 
     def with_(self, **fields: Any) -> Equations:
-        """Return the same equations with other fields; tapes that have not been traced are still
-        traced when they are first read.
+        """Return the same equations with other fields; functions that have not been traced yet are
+        still traced when they are first read.
 
         Parameters
         ----------
@@ -410,8 +410,8 @@ def without_inertia(by: str, m: Mechanism, speed: str) -> SingularError:
 
 
 def operations(f: ca.Function) -> int:
-    """Return the number of arithmetic operations of a tape: its instructions without inputs,
-    outputs and constants.
+    """Return the number of arithmetic operations of a CasADi function: its instructions without
+    inputs, outputs and constants.
     """
     trivial = {ca.OP_INPUT, ca.OP_OUTPUT, ca.OP_CONST, ca.OP_PARAMETER}
     return sum(f.instruction_id(k) not in trivial for k in range(f.n_instructions()))

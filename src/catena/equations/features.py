@@ -13,8 +13,9 @@ Finder = Callable[[Mechanism], list[str]]
 
 @dataclass(frozen=True)
 class Feature:
-    """A feature. name: its name. among(mechanism): the parts of a discretised mechanism that have
-    it, in words. cure: what a user can do whose formulation does not treat it.
+    """A property of mechanisms that some formulations cannot treat. name: its name.
+    among(mechanism): the parts of a discretised mechanism that have it, as a phrase. cure: what a
+    user can do whose formulation does not treat it.
     """
 
     name: str

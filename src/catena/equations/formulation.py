@@ -28,15 +28,15 @@ class Formulation:
     """A way to derive equations of motion.
 
     name: its name in `by=`. derive(mechanism, **options): the function that returns the equations;
-    the mechanism is valid, moves, and has no feature of `cannot`. unknowns: the quantities in the
-    equations, one line. source: keys of docs/references.md, with equation numbers. year: when it
-    was published, or its source here; lists are in this order. cannot: {name of a feature that it
-    does not treat: why not, the end of a sentence "... because"}. state: what it integrates.
-    own_loads: whether it treats loads on bodies itself; if not, they act as generalised forces, and
-    it has no reactions then. approximate: whether its constraints hold only approximately, so that
-    no state is projected onto them and nothing can be held exactly. by_blocks: whether prescribed
-    motion is solved by blocks of the mass matrix, where driven bodies need no inertia, instead of
-    from its own accelerations.
+    it may assume that the mechanism is valid, can move, and has no feature of `cannot`. unknowns:
+    the quantities in the equations, one line. source: keys of docs/references.md, with equation
+    numbers. year: the year of its publication, or of the source used here; lists are in this order.
+    cannot: {name of a feature that it does not treat: why not, the end of a sentence "...
+    because"}. state: what it integrates. own_loads: whether it treats loads on bodies itself; if
+    not, they act as generalised forces, and it has no reactions then. approximate: whether its
+    constraints hold only approximately, so that no state is projected onto them and nothing can be
+    held exactly. by_blocks: whether prescribed motion is computed with blocks of the mass matrix
+    (driven bodies then need no inertia) instead of from its own accelerations.
     """
 
     name: str
@@ -55,11 +55,11 @@ class Formulation:
         return "-" if feature in self.cannot else "yes"
 
     def takes(self, option: str) -> bool:
-        """Whether `derive` has an option of that name."""
+        """Return whether `derive` has an option of that name for it."""
         return option in inspect.signature(self.derive).parameters
 
     def lacks(self, m: Mechanism) -> list[str]:
-        """Return the features of a mechanism that it does not treat."""
+        """Return the features of a mechanism that the formulation does not treat."""
         return [feature for feature in needs(m) if feature in self.cannot]
 
 

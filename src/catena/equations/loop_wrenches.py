@@ -35,8 +35,8 @@ def loop_wrenches(m: Mechanism, multipliers: ca.Function) -> ca.Function:
 
 
 def _on_child_axes(s: Tracer, child: str, w: ca.SX) -> ca.SX:
-    """Return a wrench about the ground's origin in its axes (6,), as a row about a body's origin in
-    the body's axes.
+    """Return a wrench (6,), given about the ground's origin in its axes, about a body's origin in
+    the body's axes, as a row.
     """
     if child == GROUND:
         return w.T

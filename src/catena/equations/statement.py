@@ -1,5 +1,5 @@
-"""Statement: the rows that a formulation writes before anything is solved; and what `readable`
-needs to know about equations.
+"""Statement: the equations that a formulation writes before anything is solved; and the interface
+by which `readable` reads `Equations`.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from ..model import Mechanism
 
 @dataclass(frozen=True)
 class Statement:
-    """The rows left = right that a formulation writes before anything is solved. tape: (one vector
-    per role) -> left, right.
+    """The equations left = right that a formulation writes before anything is solved. tape: a
+    function from one vector per role to the left and right sides.
 
-    roles: the meaning of the tape's inputs, out of t, q, v, a, tau, p (time, coordinates, speeds,
+    roles: the meaning of its arguments, out of t, q, v, a, tau, p (time, coordinates, speeds,
     accelerations, joint forces, parameters), h, h_rate, q_rate, lam (momenta, their rates, the
     coordinates' rates, multipliers). note: a remark for the reader.
     """
@@ -31,7 +31,7 @@ class Statement:
 
     @staticmethod
     def of(symbols: Mapping[str, ca.SX], left: ca.SX, right: ca.SX, note: str = "") -> Statement:
-        """Return the rows left = right of these symbols, by role."""
+        """Return the equations left = right of these symbols, by role."""
         sides = [ca.densify(side) for side in ca.cse([left, right])]
         return Statement(
             ca.Function("statement", list(symbols.values()), sides), tuple(symbols), note
@@ -43,7 +43,9 @@ class Statement:
 
 
 class Derived(Protocol):
-    """What `readable` needs to know about equations of motion; `Equations` describes each."""
+    """The interface by which `readable` reads equations of motion; `Equations` describes each
+    attribute.
+    """
 
     @property
     def mechanism(self) -> Mechanism: ...

@@ -1,11 +1,11 @@
-"""Every error that catena raises, as one tree. Each says what was asked, what was found, what is
-allowed, and what to do.
+"""Every error that catena raises, as one tree. Each message says what was requested, what was
+found, what is allowed, and what to do.
 
     CatenaError
     ├── MechanismError      an invalid mechanism: every fault at once, in `.faults`
     │   └── FormatError     a file that cannot be read as one, in `.path`
     ├── QuantityError       a value that is not the expected quantity: its text, unit or dimension
-    │   └── ExpressionError a text that is not a valid expression
+    │   └── ExpressionError a string that is not a valid expression
     ├── UnknownNameError    a name that does not exist, with those that do (`.asked`, `.known`)
     ├── StateError          an array of the wrong shape, a value that is not a number, a quaternion
     │                       whose length is not one
@@ -15,7 +15,7 @@ allowed, and what to do.
     ├── QuestionError       a question that has no answer, or no unique one
     ├── SimulationError     a run that could not continue, with what was computed in `.result`
     ├── StudyError          an invalid study: every fault at once, in `.faults`
-    └── CompileError        a tape that cannot be compiled to machine code
+    └── CompileError        code that cannot be generated or compiled
 
     MechanismWarning        a mechanism that is allowed but suspicious (a warning, not an error)
 """
@@ -79,7 +79,7 @@ class QuantityError(CatenaError, ValueError):
 
 
 class ExpressionError(QuantityError):
-    """A text that is not a valid expression, or one that has no value."""
+    """A string that is not a valid expression, or one that has no value."""
 
 
 class UnknownNameError(CatenaError, KeyError):
@@ -146,11 +146,11 @@ class SimulationError(CatenaError, RuntimeError):
 
 
 class CompileError(CatenaError, RuntimeError):
-    """A tape that cannot be compiled to machine code."""
+    """A function that cannot be compiled to machine code or exported to another language."""
 
 
 def _listed(heading: str, faults: tuple[str, ...]) -> str:
-    """Return a heading and the faults below it, one per line."""
+    """Return a heading with the faults below it, one per line."""
     lines = [heading, *(f"  - {fault}" for fault in faults[:MAX_SHOWN_FAULTS])]
     if len(faults) > MAX_SHOWN_FAULTS:
         lines.append(f"  ... and {len(faults) - MAX_SHOWN_FAULTS} more")

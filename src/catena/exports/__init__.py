@@ -1,14 +1,11 @@
 """Exports: a whole mechanism for other tools.
 
-    Mechanism -> Plant (a first-order system as tapes) -> C, FMU, MATLAB, Julia, Modelica
+    Mechanism -> Plant (a first-order system as CasADi functions) -> C, FMU, MATLAB, Julia, Modelica
 
-plant         the first-order system x' = f(t, x, u, p), its outputs, its projection, its tangent
-c_header      all of it in one C header, with integrators
-library       that header compiled, and called from Python
-fmi/          functional mock-up units, FMI 2 and 3
-languages     MATLAB, Julia, Modelica
-linkage       URDF, with the rest in a companion file
-targets       the registry of exports
+plant the first-order system x' = f(t, x, u, p), its outputs, its projection, its tangent c_header
+all of it in one C header, with integrators library that header compiled, and called from Python
+fmi/ functional mock-up units, FMI 2 and 3 languages MATLAB, Julia, Modelica linkage URDF, with a
+companion file for what URDF cannot express targets the registry of exports
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""C: a whole plant in one header, with its integrators.
+"""C: a plant (a mechanism as a first-order system) in one header, with its integrators.
 
     arm_derivative(t, x, u, p, dx)  arm_outputs(t, x, u, p, y)  arm_project(t, x, u, p, x)
             arm_tangent(...)
@@ -76,7 +76,7 @@ def write(plant: Plant, folder: str | Path) -> Path:
 
 # --- pieces
 def _about(plant: Plant) -> str:
-    """Return the comment at the top of the header: what x, u, p and y are."""
+    """Return the comment at the top of the header: the meaning of x, u, p and y."""
     lines = [
         f"{plant.title} as a first-order system, written by catena {VERSION}. SI units.",
         "",
@@ -156,7 +156,7 @@ def _array(name: str, values: Sequence[float]) -> str:
 def _function(
     name: str, f: ca.Function, inputs: Iterable[str], outputs: Sequence[str], about: str
 ) -> str:
-    """Return a C function that evaluates a tape."""
+    """Return a C function that evaluates a CasADi function."""
     sizes = [f.size1_in(k) for k in range(f.n_in())]
     arguments = [
         program.Argument(x, (x,) if x in ("t", "dt") else tuple(f"{x}{k}_" for k in range(n)))

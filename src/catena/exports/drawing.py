@@ -95,7 +95,7 @@ def _names(m: Mechanism) -> list[str]:
 
 
 def _link(d: Drawing, body: str, pins: Sequence[tuple[str, Any, Any]], size: float) -> None:
-    """Add one link."""
+    """Add the drawing of one link."""
     places = _different([p for _, p, _ in pins], size)
     radius = PIN * size
     for p in places:
@@ -114,7 +114,7 @@ def _link(d: Drawing, body: str, pins: Sequence[tuple[str, Any, Any]], size: flo
 
 
 def _different(places: Sequence[Any], size: float) -> list[Any]:
-    """Return places without those that coincide."""
+    """Return positions without those that coincide with another."""
     found: list[Any] = []
     for p in places:
         if all(np.linalg.norm(p - o) > 1e-9 * size for o in found):

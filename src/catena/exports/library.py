@@ -75,13 +75,13 @@ class Library:
     def derivative(
         self, t: float, x: ArrayLike, u: ArrayLike | None = None, p: ArrayLike | None = None
     ) -> np.ndarray:
-        """Return x' (nx,)."""
+        """Return the rate x' (nx,) of the state."""
         return self._call("catena_derivative", t, x, u, p, self.nx)
 
     def outputs(
         self, t: float, x: ArrayLike, u: ArrayLike | None = None, p: ArrayLike | None = None
     ) -> np.ndarray:
-        """Return y (ny,)."""
+        """Return the outputs y (ny,)."""
         return self._call("catena_outputs", t, x, u, p, self.ny)
 
     def project(

@@ -1,11 +1,11 @@
-"""Plant: a mechanism as a first-order system for export, as tapes.
+"""Plant: a mechanism as a first-order system for export, as CasADi functions.
 
     x' = f(t, x, u, p),   y = g(t, x, u, p),      x = (q, v)
 
 u: forces of motors (N m or N), y: energies (J), and positions (m) and axes of named frames in the
-ground's axes. With loops, speed rows or quaternions a third tape projects a state onto its
+ground's axes. With loops, speed rows or quaternions a third function projects a state onto its
 constraints, by the shortest way in the metric of the mass matrix; it is called after every step of
-an integrator. The tangent is the exact directional derivative of f and g, from the same tapes.
+an integrator. The tangent is the exact directional derivative of f and g.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ VERSION = version("catena")
 
 @dataclass(frozen=True)
 class Variable:
-    """A named number: its unit ("" where it is not known), what it is, and its value at the
+    """A named number: its unit ("" where it is not known), its description, and its value at the
     start.
     """
 
@@ -47,9 +47,9 @@ class Variable:
 class Plant:
     """A mechanism as a first-order system; see the head of this file.
 
-    Tapes take (t, x, u, p); `project` returns x, and is None where x has no constraints. switches:
-    times (s), increasing, at which f jumps, and which no step of an integrator may cross. sticking:
-    the dry friction of joints where it sticks; u then ends with its modes.
+    The functions take (t, x, u, p); `project` returns x, and is None where x has no constraints.
+    switches: times (s), increasing, at which f jumps, and which no step of an integrator may cross.
+    sticking: the dry friction of joints where it sticks; u then ends with its modes.
     """
 
     mechanism: Mechanism
@@ -67,7 +67,9 @@ class Plant:
 
     @cached_property
     def tangent(self) -> ca.Function:
-        """The tape (t, x, u, p, dt, dx, du, dp) -> the changes of x' and y."""
+        """The function (t, x, u, p, dt, dx, du, dp) -> the changes of x' and y that the changes dt,
+        dx, du, dp cause.
+        """
         given = self.derivative.sx_in()
         change = [ca.SX.sym(f"d{name}", x.shape[0]) for name, x in zip("txup", given)]
         both = ca.vertcat(self.derivative(*given), self.output(*given))
@@ -238,7 +240,9 @@ def _refuse_dry_friction(m: Mechanism, switching: bool) -> None:
 
 # --- variables
 def _function(name: str, given: list[ca.SX], found: ca.SX) -> ca.Function:
-    """Return a tape of (t, x, u, p)."""
+    """Return a CasADi function of (t, x, u, p) with these outputs and with names for inputs and
+    outputs.
+    """
     return ca.Function(name, given, [ca.cse(ca.densify(found))])
 
 
@@ -324,5 +328,5 @@ def _observed(s: System) -> tuple[tuple[Variable, ...], ca.SX]:
 
 
 def _pose(s: System, frame: str) -> ca.Function:
-    """Return the tape of the pose of a frame."""
+    """Return the function of the pose of a frame."""
     return s.tape("pose", frame, lambda t: [t.pose(frame)])

@@ -1,8 +1,8 @@
 """Dry friction of joints in an export that holds events: the modes of joints that stick or slip,
-what ends a mode, and what decides the next one.
+the guards that end a mode, and the data from which the next one follows.
 
-The modes (`SpeedMode`: held, way, low, high of each joint) are further inputs of every tape, behind
-the forces of the motors, so that a change of mode compiles nothing:
+The modes (`SpeedMode`: held, way, low, high of each joint) are further inputs of every function,
+after the forces of the motors, so that a change of mode needs no new compilation:
 
     guards      (t, x, u, p) -> z (3 k,): a mode ends where one of them falls below zero
     response    (t, x, u, p) -> W (k k,), a (k,), inertia (k,), limit (k,), f' M^-1 f, v' M v
@@ -54,8 +54,8 @@ def sticking_system(machine: Machine, stabilise: str) -> System:
 
 
 def sticking(s: System, here: list[Any], inside: list[Any]) -> Sticking:
-    """Return the tapes of the friction of a system. here: t, x, u, p of the tapes; inside: the same
-    as the system's own tapes take them.
+    """Return the functions of the friction of a system. here: t, x, u, p of the exported functions;
+    inside: the same as the arguments of the system's own functions.
     """
     speeds = s.holding.speeds
     count = len(s.guards)
@@ -78,6 +78,6 @@ def sticking(s: System, here: list[Any], inside: list[Any]) -> Sticking:
 
 
 def _inertia(x: Any, index: list[int]) -> list[ca.SX]:
-    """Return M and the block of its inverse of these speeds, as columns."""
+    """Return the mass matrix M, and the rows and columns `index` of M^-1, each as one column."""
     columns = solve_columns(x._factor, ca.SX.eye(x.layout.nv)[:, index])
     return [ca.vec(x.mass_matrix()), ca.vec(columns[index, :])]

@@ -1,4 +1,5 @@
-"""The registry of exports: what a mechanism can be written as. `catena export --to NAME` reads it.
+"""The registry of exports: the forms in which a mechanism can be written. `catena export --to NAME`
+reads it.
 
 register(Target("matlab", write, "one .m file"))
 """
@@ -30,7 +31,7 @@ class Asked:
 
     file, reading: the model's file, and how it is read. out: the file or folder to write. fmu,
     kinds, binary: options of an FMU. motors: the joints with a force as input, None for all.
-    friction: how dry friction of joints is written, None for what the file says.
+    friction: how dry friction of joints is written; None leaves it to the file.
     """
 
     file: str
@@ -44,7 +45,7 @@ class Asked:
 
     @property
     def scenario(self) -> Scenario:
-        """The model and its start."""
+        """The scenario of the model's file: the mechanism and its start."""
         return read(self.file, **self.reading)
 
     def plant(self, stabilise: str = "project", switching: bool = False) -> Plant:

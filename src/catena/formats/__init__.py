@@ -1,7 +1,6 @@
 """Formats: a mechanism from a file, and a file from a mechanism.
 
-    load:  bytes -> Draft (what was read, with every fault) -> changes asked for -> validated
-           Mechanism
+    load:  bytes -> Draft (what was read, with every fault) -> changes -> validated Mechanism
     save:  Mechanism -> text -> file, whole or not at all
 
 `load` and `save` choose the format by the file's suffix (`registry`). Reading a file never runs
@@ -136,8 +135,8 @@ def drafted(
 ) -> Draft:
     """Read a file as `load` does, and return the draft before it becomes a mechanism.
 
-    The draft also has what the file says of a run (`Draft.scenario`) and what became of each of its
-    elements (`Draft.mapping`). The arguments are those of `load`.
+    The draft also contains the file's description of a run (`Draft.scenario`) and a report on how
+    each of its elements was treated (`Draft.mapping`). The arguments are those of `load`.
     """
     return changed(
         _read(path, options),
@@ -179,9 +178,8 @@ def changed(
 
 
 def mapping(path: str | os.PathLike[str], **options: object) -> tuple[Mapped, ...]:
-    """Return what became of each element of a file: taken, approximated or refused.
-
-    Only formats that can say more than a mechanism holds (such as MJCF) have such records.
+    """Return a report on how each element of a file was treated: taken, approximated or refused.
+    Only formats that can express more than a mechanism holds (such as MJCF) have such reports.
     """
     return tuple(_read(path, options).mapping)
 

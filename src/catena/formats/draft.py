@@ -91,7 +91,7 @@ class Draft:
         self.change(joints=others if based else (free, *others))
 
     def uncouple(self) -> None:
-        """Let joints that mimic others move on their own."""
+        """Give joints that mimic others their own motion."""
         coupled = [j.name for j in self.mechanism.joints if j.mimic and j.name not in self.parts]
         if coupled:
             self.change(
@@ -132,13 +132,15 @@ class Draft:
         )
 
     def lead_followers(self) -> None:
-        """Say what the file says of a run in terms of the joints that lead others."""
+        """Rewrite the scenario of the file (initial state, actuators) in terms of the joints that
+        lead others, because joints that follow have no coordinates of their own.
+        """
         self.scenario, notes = led(self.scenario, self.mechanism)
         for sentence in notes:
             self.note(sentence)
 
     def assign(self, values: Mapping[str, float | str]) -> None:
-        """Give parameters other values: numbers, or texts with a unit."""
+        """Give parameters other values: numbers, or strings with a unit."""
         own = dict(self.mechanism.parameters)
         units = dict(self.mechanism.units)
         known = parameter_units(self.mechanism)
@@ -158,7 +160,7 @@ class Draft:
         self.change(parameters=own, units=units)
 
     def gravitate(self, gravity: Sequence[float]) -> None:
-        """Set the gravity that the caller gave, m/s2."""
+        """Set the gravity given by the caller, m/s2."""
         try:
             self.change(gravity=vector(gravity))
         except (TypeError, ValueError):

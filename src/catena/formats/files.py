@@ -1,4 +1,4 @@
-"""Files: read whole, with a limit of size, and written whole or not at all."""
+"""Files: read as a whole, with a limit of size, and written either completely or not at all."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAX_FILE_SIZE = 50 * 2**20  # bytes; the largest robot known to us has 0.3 MB
 
 
 def as_path(given: object) -> Path:
-    """Return what was given as the path of a file; raise FormatError where it is none."""
+    """Return the argument as the path of a file; raise FormatError where it is not one."""
     if isinstance(given, str):
         return Path(given)
     if isinstance(given, os.PathLike) and isinstance(text := os.fspath(given), str):
@@ -29,7 +29,7 @@ def as_path(given: object) -> Path:
 
 def read(path: Path) -> bytes:
     """Return the bytes of a file of at most MAX_FILE_SIZE. Raise FormatError for a pipe or a
-    device, since it may never begin or never end.
+    device, because reading it might never begin or never end.
     """
     try:
         with open(path, "rb", opener=_without_waiting) as file:

@@ -1,5 +1,5 @@
-"""What a file says of a run, where joints follow others: starts and gears in terms of the joints
-that lead them.
+"""The scenario of a file in which joints follow others: initial states and gears of actuators,
+rewritten in terms of the joints that lead.
 
 A follower has no coordinate of its own, q_f = r q + c. Its start follows from its leader's; an
 actuator on it acts on the leader through r, and its length has the constant c:
@@ -16,8 +16,8 @@ from ..model import Mechanism, Mimic
 
 
 def led(scenario: Mapping[str, Any], mechanism: Mechanism) -> tuple[Mapping[str, Any], list[str]]:
-    """Return the scenario in terms of joints that lead, and sentences about controllers that are
-    not taken.
+    """Return the scenario in terms of joints that lead, and sentences about controllers that had to
+    be left out.
     """
     mimics = {j.name: j.mimic for j in mechanism.joints if j.mimic}
     if not mimics or not scenario:
@@ -50,7 +50,7 @@ def _start(state: Mapping[str, Any], mimics: Mapping[str, Mimic]) -> dict[str, A
 
 
 def _curved(law: Mapping[str, Any], mimics: Mapping[str, Mimic]) -> bool:
-    """Whether a controller drives a joint that follows by a function."""
+    """Return whether a controller drives a joint that follows another by a nonlinear function."""
     return any(name in mimics and mimics[name].function for name in law.get("gear", ()))
 
 

@@ -1,5 +1,5 @@
-"""Mapping: what became of each element of a file whose format can say more, or other things, than a
-mechanism holds.
+"""Mapping: a report on the elements of a file whose format can express more than a mechanism holds,
+or other things.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ REFUSED = "refused"
 
 @dataclass(frozen=True)
 class Mapped:
-    """One element: its tag, its name, the outcome ("taken", "approximated", "refused"), and how or
-    why.
+    """The report on one element: its tag, its name, the outcome ("taken", "approximated",
+    "refused"), and how or why.
     """
 
     element: str
@@ -26,21 +26,21 @@ class Mapped:
 
 @dataclass
 class MappingReport:
-    """What became of the elements of a file, in the order in which they were read."""
+    """The reports on the elements of a file, in the order in which they were read."""
 
     entries: list[Mapped] = field(default_factory=list)
 
     def take(self, element: str, name: str, how: str = "") -> None:
-        """Record that the mechanism holds the element."""
+        """Record that the mechanism contains the element."""
         self.entries.append(Mapped(element, name, TAKEN, how))
 
     def approximate(self, element: str, name: str, how: str) -> None:
-        """Record that the mechanism holds something close to the element."""
+        """Record that the mechanism contains something close to the element."""
         self.entries.append(Mapped(element, name, APPROXIMATED, how))
 
     def refuse(self, element: str, name: str, why: str) -> None:
-        """Record that the mechanism does not hold the element; the rest of the file is read all the
-        same.
+        """Record that the mechanism does not contain the element. The rest of the file is still
+        read.
         """
         self.entries.append(Mapped(element, name, REFUSED, why))
 

@@ -30,9 +30,9 @@ class Format:
     None where the format cannot be written. options: the names of the options of `read`.
     recognises(head): whether a file with this beginning has this format, used where several formats
     share a suffix. add(draft, path): add the contents of a file of this format to the draft of
-    another (a companion). hints: messages for suffixes that are close to it, {suffix: sentence}.
-    A function may be given as "module:name", and is then imported when a file of the format is
-    read or written.
+    another (a companion). hints: messages for similar suffixes that the format does not have,
+    {suffix: sentence}. A function may be given as "module:name", and is then imported when a file
+    of the format is read or written.
     """
 
     name: str
@@ -59,7 +59,7 @@ class Format:
         return str(loaded(self.text)(mechanism))
 
     def complete(self, draft: Draft, path: Path) -> None:
-        """Add what a companion file of this format says to the draft of another file."""
+        """Add the contents of a companion file of this format to the draft of another file."""
         assert self.add is not None, f"{self.name} has no companion files"
         loaded(self.add)(draft, path)
 

@@ -1,4 +1,5 @@
-"""The shelf: robots of packages and folders that are installed, which `load` takes as "robot:NAME".
+"""The robot shelf: models of robots in installed packages and folders, which `load` takes as
+"robot:NAME".
 
     source               what it holds
     folders              the folders that the environment variable CATENA_ROBOTS names
@@ -34,7 +35,7 @@ _INCLUDED = re.compile(rb"<include\s+file\s*=\s*[\"']([^\"']+)")
 class Robot:
     """A robot of the shelf.
 
-    name: what follows "robot:". file: its model. source: the name of the source that has it.
+    name: the part after "robot:". file: its model. source: the name of the source that has it.
     """
 
     name: str

@@ -37,8 +37,8 @@ def local(tag: object) -> str:
 
 
 def value_of(elements: Iterable[Element], names: tuple[str, ...]) -> float | str | None:
-    """Return the number of the first element inside these that has one of the names; None where
-    there is none, the text where it is not a number.
+    """Return the number in the first of these elements that has one of the names; None where there
+    is none, the string where it is not a number.
     """
     for e in (child for element in elements for child in element):
         if local(e.tag) in names:
@@ -52,7 +52,7 @@ def value_of(elements: Iterable[Element], names: tuple[str, ...]) -> float | str
 
 
 def transmissions(robot: Element, joints: Mapping[str, Joint]) -> Iterator[Transmission | str]:
-    """Yield the transmissions of a URDF; for one that is not taken, a sentence that says why."""
+    """Yield the transmissions of a URDF; for one that cannot be taken, a sentence that says why."""
     for number, t in enumerate(robot.findall("transmission"), start=1):
         name = t.get("name") or f"number {number}"
         ends = {tag: [e for e in t if local(e.tag) == tag] for tag in ("joint", "actuator")}
@@ -90,7 +90,7 @@ def _taken(
 
 
 def of_joint(element: Element, joint: str) -> Transmission | str | None:
-    """Return the motor that an SDF joint has by Drake's elements; None where it has none."""
+    """Return the motor that an SDF joint has by Drake's elements; None where it has no motor."""
     reduction = value_of((element,), REDUCTION)
     rotor = value_of((element,), ROTOR)
     if reduction is None and rotor is None:

@@ -1,9 +1,9 @@
 """Units: a value of a file as an SI number, or as an expression of the file's parameters.
 
-A number is SI already. A text is a number with a unit ("10 slug", "18 in", "90 deg", "2 mm/turn"),
-read by pint, or an expression with the name of a parameter ("m1*l1^2/12"). A turn counts as a unit:
-"2 mm" is no pitch, since a screw moves 2 mm per turn or 2 mm per radian; and "3 Hz" is no angular
-speed.
+A number is in SI already. A string is a number with a unit ("10 slug", "18 in", "90 deg", "2
+mm/turn"), read by pint, or an expression with the name of a parameter ("m1*l1^2/12"). A turn counts
+as a unit: "2 mm" is not a pitch, because a screw may move 2 mm per turn or 2 mm per radian; and "3
+Hz" is not an angular speed.
 """
 
 from __future__ import annotations
@@ -123,10 +123,11 @@ def quantity(
     symbolic: bool = True,
     infinite: bool = False,
 ) -> Scalar:
-    """A value of a file in SI: a float, or an expression where the text holds names of parameters.
+    """Return a value of a file in SI: a float, or an expression where the string contains names of
+    parameters.
 
     dimension: a key of DIMENSIONS, or "any". what: how the value is called in an error. symbolic:
-    whether an expression may stand here. infinite: whether inf may.
+    whether an expression is allowed. infinite: whether inf is allowed.
 
     >>> quantity("10 slug", "mass")
     145.9390293720637
@@ -163,7 +164,7 @@ def quantity(
 
 
 def describe(value: object) -> str:
-    """Return a value of a file as an error shows it."""
+    """Return a value of a file in the form in which an error shows it."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):
@@ -240,8 +241,8 @@ def _with_unit(text: str, dimension: str, parameters: Mapping[str, float], what:
 
 
 def split(text: str) -> tuple[str, str]:
-    """Return the number in front, and the unit: "3/4 in" is ("3/4", "in"), "5/s" is ("5",
-    "1/s").
+    """Split a string into the number in front and the unit: "3/4 in" becomes ("3/4", "in"), "5/s"
+    becomes ("5", "1/s").
     """
     text = text.strip().translate(_SIGNS)
     start = _NUMBER.match(text).end()  # type: ignore[union-attr]  # it matches nothing at least
@@ -263,7 +264,7 @@ def _nearest(name: str, parameters: Mapping[str, float]) -> str:
 # --- pint
 @cache
 def registry() -> Any:
-    """Return pint's units, created when the first unit is met."""
+    """Return pint's registry of units, created when it is first needed."""
     import pint
 
     return pint.UnitRegistry()
@@ -277,7 +278,7 @@ def _known(name: str) -> bool:
 @cache
 def _in_base(unit: str) -> tuple[float, Base] | None:
     """Return the factor to SI, and the SI base units with their powers (radian among them); None
-    where it is no product of units.
+    where the string is not a product of units.
     """
     pieces, at = [], 0
     while match := _UNIT.match(unit, at):
@@ -394,8 +395,8 @@ def _powers(base: Base) -> dict[str, Fraction]:
 
 
 def in_unit(text: str | float, unit: str | None, what: str) -> float:
-    """Return a number or a text in SI; raise QuantityError where its unit measures something else
-    than `unit`. None: any unit.
+    """Return a number, or a string with a unit, in SI; raise QuantityError where its unit measures
+    another quantity than `unit`. None: any unit.
     """
     if unit is None or isinstance(text, int | float):
         return float(quantity(text, "any", what=what))

@@ -31,7 +31,9 @@ class XmlNode:
         self.faults.append(f"{self.where}: {sentence}")
 
     def children(self, tag: str) -> Iterator[XmlNode]:
-        """Return the elements of that tag inside this one; their faults have this one's name."""
+        """Return the elements of that tag inside this one; messages about their faults begin with
+        this element's name.
+        """
         return (XmlNode(e, f"{self.where}: {tag}", self.faults) for e in self.element.findall(tag))
 
     def child(self, tag: str) -> XmlNode | None:
@@ -61,7 +63,7 @@ class XmlNode:
     def vector(
         self, key: str, default: Sequence[float] | None, count: int = 3
     ) -> tuple[float, ...]:
-        """Return an attribute of several numbers, separated by spaces."""
+        """Return an attribute that holds several numbers, separated by spaces."""
         value = self.element.get(key)
         if value is None:
             if default is None:
@@ -79,8 +81,8 @@ class XmlNode:
 
 
 def _float(word: str, infinite: bool) -> float | None:
-    """Return the number of a word, or None; a number beyond the doubles only where infinity is
-    allowed.
+    """Return the number that a string expresses, or None; a number too large for a double only
+    where infinity is allowed.
     """
     if match := _INFINITE.fullmatch(word):
         return float(match[0]) if infinite else None
@@ -93,8 +95,8 @@ def _float(word: str, infinite: bool) -> float | None:
 
 
 def texts_as_attributes(root: Element) -> None:
-    """Give every element the texts of its childless children as attributes, where it has none of
-    that name.
+    """Give every element the text of each of its childless children as an attribute, unless it has
+    an attribute of that name.
     """
     for e in root.iter():
         for child in e:

@@ -4,13 +4,13 @@ depend.
     W theta = tau for all motions;  W = W[:, kept] K,  so that tau = W[:, kept] (K theta)
 
 W stacks the regressor over random states (on the loops, projected, where there are any). Its rank
-is the number of base parameters, and the rows of K are the combinations. Columns are taken in
-order, those of bodies near the ground first, so that what a child shares with its parent counts as
-the parent's ([Gautier1990]); columns that depend on those already taken are left out.
+is the number of base parameters, and the rows of K are the combinations. Columns are selected in
+order, those of bodies near the ground first, so that a combination of a child with its parent is
+assigned to the parent ([Gautier1990]); columns that depend on those already selected are left out.
 
 The rank is decided by the singular values of W with columns of length one: `gap` has the smallest
-that counts and the largest that does not, relative to the largest of all. The latter is rounding,
-some 1e-15, whatever the units.
+one that counts as nonzero and the largest one that counts as zero, relative to the largest of all.
+The latter is rounding, about 1e-15, whatever the units.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class Reduction:
     """Independent columns of a matrix W, and the others as combinations of them.
 
     kept: the indices of the independent columns. K (rank, n): W = W[:, kept] K. zero: the indices
-    of columns that are zero. gap: the smallest singular value that counts and the largest that does
-    not, relative to the largest.
+    of columns that are zero. gap: the smallest singular value that counts as nonzero and the
+    largest that counts as zero, relative to the largest of all.
     """
 
     kept: tuple[int, ...]
@@ -55,7 +55,7 @@ class Reduction:
         return len(self.kept)
 
     def texts(self, names: Sequence[str]) -> list[str]:
-        """Return each combination as text, such as "Izz of upper + 0.25 m of fore"."""
+        """Return each combination as a string, such as "Izz of upper + 0.25 m of fore"."""
         return [combination(row, names, k) for row, k in zip(self.K, self.kept)]
 
 
@@ -77,12 +77,12 @@ class BaseParameters:
 
     @property
     def combinations(self) -> list[str]:
-        """Each base parameter as text."""
+        """Each base parameter as a string."""
         return self.reduction.texts(self.names)
 
     @property
     def alone(self) -> list[str]:
-        """The inertial parameters that are identifiable by themselves."""
+        """The inertial parameters that are identifiable individually, not only in combinations."""
         return [x for x in self.combinations if x in self.names]
 
     @property
@@ -155,7 +155,9 @@ def inertial_names(mechanism: Mechanism | Machine) -> tuple[str, ...]:
 
 
 def order(bodies: int) -> list[int]:
-    """Return the order in which the columns of so many bodies are taken: body by body."""
+    """Return the order in which the regressor's columns of so many bodies are selected: body by
+    body.
+    """
     return [10 * k + i for k in range(bodies) for i in PARAMETER_ORDER]
 
 
@@ -198,10 +200,8 @@ def _assembled_coordinates(machine: Machine, rng: np.random.Generator, count: in
 
 
 def projected(machine: Machine, q: Array, v: Array, *matrices: Array) -> list[Array]:
-    """Return N' B for each B (states, nv, ...), N being a basis of the speeds that the rows leave
-    free.
-
-    Without constraint rows the matrices are returned as they are.
+    """Return N' B for each matrix B (states, nv, ...), with N a basis of the speeds that the
+    constraint rows leave free. Without constraint rows the matrices are returned as they are.
     """
     if not machine.rows:
         return list(matrices)
@@ -213,7 +213,7 @@ def projected(machine: Machine, q: Array, v: Array, *matrices: Array) -> list[Ar
 
 
 def reduced(W: Array, take: Sequence[int]) -> Reduction:
-    """Return the independent columns of W (rows, n), taken in the order `take`, and K."""
+    """Return the independent columns of W (rows, n), selected in the order `take`, and K."""
     n = W.shape[1]
     R = np.linalg.qr(W, mode="r")
     length = np.linalg.norm(R, axis=0)
@@ -238,9 +238,9 @@ def reduced(W: Array, take: Sequence[int]) -> Reduction:
 
 
 def _independent(S: Array, take: Sequence[int], rank: int) -> list[int]:
-    """Return the first `rank` columns, in order, that do not depend on those before them.
-
-    Each is orthogonalised twice, against rounding; where too few remain, QR with pivoting decides.
+    """Return the first `rank` columns, in the order `take`, that do not depend on those before
+    them. Each is orthogonalised twice, against rounding; if too few are found, QR with pivoting is
+    used.
     """
     kept: list[int] = []
     Q = np.zeros((len(S), 0))
@@ -261,7 +261,9 @@ def _independent(S: Array, take: Sequence[int], rank: int) -> list[int]:
 
 
 def combination(row: Array, names: Sequence[str], first: int) -> str:
-    """Return a row of coefficients as text, with the parameter `first` in front."""
+    """Return a combination of parameters as a string, with the parameter `first` in front. row: its
+    coefficients.
+    """
     parts = []
     for k in [first, *(int(k) for k in np.flatnonzero(row) if k != first)]:
         size = f"{abs(row[k]):.5g}"

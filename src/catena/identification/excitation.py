@@ -152,8 +152,8 @@ def excitation(
 def _bounds(
     machine: Machine, places: tuple[Coordinate, ...], ranges: Mapping[str, tuple[float, float]]
 ) -> tuple[Array, Array, Array]:
-    """Return the middle and the amplitude of each position, and the largest speeds, within
-    limits.
+    """Return the middle and the amplitude of each position, and the largest speeds, that the limits
+    allow.
     """
     speed = [x for j in machine.mechanism.moving for x in j.speed]
     lower, upper = (
@@ -212,7 +212,9 @@ class _Search:
         return self.middle, factor * x[:, : self.n], factor * x[:, self.n :]
 
     def condition_of(self, x: Array) -> tuple[float, Array]:
-        """Return the condition number of a series, and the series."""
+        """Return the condition number of a series after scaling it into its limits, and the scaled
+        series.
+        """
         q, v, a = series(self.t, self.period, *self.within_limits(x))
         columns, _ = chosen(
             self.machine, MeasuredMotion(self.t, q, v, a, np.zeros_like(v)), self.unknown

@@ -43,9 +43,9 @@ class FittedValue:
     before: float
 
     @property
-    def told(self) -> bool:
-        """Whether the data determine it: its standard deviation is at most half of its value, the
-        estimate or the one before.
+    def determined(self) -> bool:
+        """Whether the data determine the parameter: whether the standard deviation is at most half
+        of its value, by the estimate or by the value before.
         """
         return self.sigma <= MAX_RELATIVE_SIGMA * max(abs(self.value), abs(self.before))
 
@@ -107,11 +107,11 @@ class Fit:
         return found[name]
 
     @property
-    def not_told(self) -> tuple[str, ...]:
-        """The names of what the data do not determine: not excited, or as uncertain as they are
-        large.
+    def not_determined(self) -> tuple[str, ...]:
+        """The names of the parameters that the data do not determine: not excited, or with a
+        standard deviation that is large relative to the value.
         """
-        return (*self.not_excited, *(e.name for e in self.estimates if not e.told))
+        return (*self.not_excited, *(e.name for e in self.estimates if not e.determined))
 
     def to_pandas(self) -> Any:
         """Return a table with one row per estimate: value, sigma, 95 % interval, unit, value

@@ -101,8 +101,8 @@ def fit(
     found = reduced(W / weights[:, None], range(W.shape[1]))
     if not found.rank:
         raise StudyError(
-            f"the data tell none of {', '.join(columns.names)}: nothing that they act on moves or"
-            " carries a load in them"
+            f"the data determine none of {', '.join(columns.names)}: the parts that these"
+            " parameters belong to neither move nor carry a load in them"
         )
     delta, covariance, condition = _solve(W, y, weights, found)
     values = found.K @ columns.values + delta
@@ -165,7 +165,7 @@ def _fit_own_parameters(
             return machine, columns, own
     if own:
         raise StudyError(
-            f"the fit of {', '.join(own)} has not settled after {MAX_GAUSS_NEWTON_STEPS} steps;"
+            f"the fit of {', '.join(own)} has not converged after {MAX_GAUSS_NEWTON_STEPS} steps;"
             " start from better values, or leave some of them out"
         )
     return machine, columns, own
@@ -219,9 +219,8 @@ def _before(mechanism: Mechanism | Machine, columns: Columns, own: tuple[str, ..
 def _system(
     machine: Machine, motion: MeasuredMotion, columns: Columns
 ) -> tuple[Array, Array, NDArray[np.int64]]:
-    """Return W (rows, n), y (rows,) and the index of the joint of each row.
-
-    y is the measured force minus that of the mechanism with its present values.
+    """Return W (rows, n), y (rows,) and the index of the joint of each row. y is the measured force
+    minus the force of the mechanism with its present values.
     """
     lost = machine.losses(motion.v)
     t = motion.t if machine.spec.timed else 0.0
@@ -259,7 +258,7 @@ def _weights(W: Array, y: Array, classes: NDArray[np.int64], values: Array) -> A
 
 
 def _solve(W: Array, y: Array, weights: Array, found: Reduction) -> tuple[Array, Array, float]:
-    """Return the change of the kept unknowns, its covariance, and the condition number of W.
+    """Return the change of the independent unknowns, its covariance, and the condition number of W.
 
     The condition number is that of columns of length one.
     """
@@ -273,8 +272,8 @@ def _solve(W: Array, y: Array, weights: Array, found: Reduction) -> tuple[Array,
 
 
 def _structure(machine: Machine, unknown: Any, count: int) -> Reduction:
-    """Return the reduction of the same unknowns over random motions: what is identifiable at
-    all.
+    """Return the reduction of the same unknowns over random motions, which shows what is
+    identifiable at all.
     """
     q, v, a = random_states(machine, 3 * -(-count // machine.nv) + 10)
     motion = MeasuredMotion(np.zeros(len(q)), q, v, a, np.zeros_like(v))
@@ -284,8 +283,8 @@ def _structure(machine: Machine, unknown: Any, count: int) -> Reduction:
 
 
 def _not_excited(structure: Reduction, found: Reduction, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the combinations that other motions determine and the data do not, or only as parts
-    of others.
+    """Return the combinations of parameters that other motions would determine but the data do not,
+    or only within larger combinations.
     """
     if found.rank == structure.rank:
         return ()
@@ -297,7 +296,7 @@ def _not_excited(structure: Reduction, found: Reduction, names: tuple[str, ...])
 
 
 def _check_consistent(consistent: bool, columns: Columns) -> bool:
-    """Return `consistent`; raise StudyError where it is asked for without inertial unknowns."""
+    """Return `consistent`; raise StudyError where it is set without inertial unknowns."""
     if consistent and not any(n.startswith("m of ") for n in columns.names):
         raise StudyError(
             "consistent inertias are asked for, and 'inertial' is not among the unknowns; add it"

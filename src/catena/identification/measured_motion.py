@@ -37,7 +37,7 @@ class MeasuredMotion:
 
     notes: what was done to the log, one sentence each. cutoff: the cutoff frequency (Hz) of the
     filter that is applied to both sides of the equations of motion, forces and columns alike, so
-    that it favours neither. kept: the rows that are used after filtering.
+    that the filter introduces no bias. kept: the rows that are used after filtering.
     """
 
     t: Array
@@ -163,7 +163,7 @@ def _read(path: Path) -> Any:
 
 
 def _columns(machine: Machine, table: Mapping[str, Array], source: str) -> dict[str, Any]:
-    """Return which column holds which quantity; raise StudyError with every fault."""
+    """Return the column of each quantity; raise StudyError with every fault."""
     faults: list[str] = []
     clock = next((c for c in table if c.lower() in ("time", "t")), None)
     if clock is None:
@@ -361,8 +361,8 @@ def _rates(t: Array, name: str, c: Any, values: dict[str, dict[str, Array]]) -> 
 
 
 def _used_rows(t: Array, cutoff: float | None, thin: int | None, notes: list[str]) -> slice:
-    """Return which rows are used: without those where the filter is affected by the ends, and of
-    the others as many as it leaves independent.
+    """Return which rows are used. Rows near the ends, where the filter is inaccurate, are left out,
+    and of the others as many are used as are independent after filtering.
     """
     if cutoff is None:
         return slice(None, None, thin or 1)

@@ -25,10 +25,11 @@ SLOPE_ROWS = 4  # rows to either side through which a parabola estimates a speed
 class MeasuredTrajectory:
     """A measured trajectory.
 
-    t: (T,) s. names: of the measured columns. columns: (letter, index in q or v) of each. y: (T,
-    m), the measurements. scale: (m,), the standard deviation of each column. tau: (T, nv), known
-    joint forces. guess: {(letter, index): (T,)}, first guesses of the states that the log
-    determines. first: {letter: {name: (T,)}}, the same by name. notes: what was read, in sentences.
+    t: (T,) s. names: of the measured columns. columns: for each its letter ("q" or "v") and its
+    index in q or v. y: (T, m), the measurements. scale: (m,), the standard deviation of each
+    column. tau: (T, nv), known joint forces. guess: {(letter, index): (T,)}, first guesses of the
+    states that the log determines. first: {letter: {name: (T,)}}, the same guesses by name. notes:
+    what was read, in sentences.
     """
 
     t: Array

@@ -124,7 +124,7 @@ def recursive_estimate(
 
 
 def _row(machine: Machine, kept: tuple[int, ...], q: Array, v: Array, a: Array) -> Array:
-    """Return W (nv, n) at one state."""
+    """Return the matrix W (nv, n) of the unknowns' columns at one state."""
     Y = machine.regressor(q, v, a)[..., list(kept)]
     friction = np.zeros((machine.nv, 3 * machine.nv))
     for k in range(machine.nv):

@@ -188,7 +188,7 @@ class _Problem:
 
     # --- runs
     def _held(self, row: int) -> Array:
-        """Return the inputs (nu,) from a row to the next: known joint forces, and modes."""
+        """Return the inputs (nu,) between a row and the next: known joint forces, and modes."""
         s = self.plan.system
         own = np.append(np.zeros(s.nv), s.holding.start())
         own[: s.nv] = self.log.tau[row]
@@ -201,7 +201,9 @@ class _Problem:
         return x
 
     def guess(self) -> _Iterate:
-        """Return nodes from the log; what it lacks follows from the run from the node before."""
+        """Return the nodes from the log; states that the log does not contain follow from a run
+        from the node before.
+        """
         p = self.plan.p[0].copy()
         x = self.plan.x0[0].copy()
         nodes, none = [], np.zeros((self.nx, 1))
@@ -316,7 +318,7 @@ class _Problem:
             if not moved:
                 return z
         raise StudyError(
-            f"the fit of {', '.join(n for n, _, _ in self.asked.columns)} has not settled after"
+            f"the fit of {', '.join(n for n, _, _ in self.asked.columns)} has not converged after"
             f" {MAX_GAUSS_NEWTON_STEPS} steps; start from better values, take more segments, or"
             " leave some of them out"
         )
@@ -387,8 +389,8 @@ class _Problem:
         )
         if self.count and not estimates:
             raise StudyError(
-                f"the data tell none of {', '.join(names)}: what was measured does not depend on"
-                " them"
+                f"the data determine none of {', '.join(names)}: the measured columns do not"
+                " depend on them"
             )
         own = [f"{letter}." for letter in "qv" if f"{letter}0" in self.shown]
         estimates += self._starts(
@@ -398,12 +400,12 @@ class _Problem:
             wider = np.diag([e.sigma**2 for e in estimates])
             wider[: len(covariance), : len(covariance)] = covariance
             covariance = wider
-        told = {n for e in estimates for n in [e.name]}
+        known = {n for e in estimates for n in [e.name]}
         silent = tuple(names[k] for k in found.zero) if found is not None else ()
         joined = tuple(
             n
             for k, n in enumerate(names)
-            if found is not None and k not in found.kept and k not in found.zero and n not in told
+            if found is not None and k not in found.kept and k not in found.zero and n not in known
         )
         p = dict(zip(model.parameters, map(float, z.p)))
         fitted = model.with_(parameters=p)
@@ -461,7 +463,7 @@ class _Problem:
         ]
 
     def _result(self, fitted: Mechanism, z: _Iterate, nq: int) -> Result | None:
-        """Return the run with the estimates; None where known forces are at uneven times."""
+        """Return the run with the estimates; None if known forces are given at uneven times."""
         t = self.log.t
         forces = self.log.tau[:-1]
         if forces.any() and np.ptp(np.diff(t)) > 1e-9 * (t[-1] - t[0]):
@@ -492,7 +494,7 @@ def _least_squares(J: Array, r: Array) -> Array:
 
 
 def _orthogonal_part(A: Array, B: Array) -> Array:
-    """Return the part of the columns of A that is orthogonal to those of B."""
+    """Return the component of the columns of A that is orthogonal to the columns of B."""
     length = np.linalg.norm(B, axis=0)
     U, s, _ = np.linalg.svd(B / np.where(length > 0.0, length, 1.0), full_matrices=False)
     U = U[:, s > SINGULAR_VALUE_RATIO * s[0]] if s.size and s[0] > 0 else U[:, :0]
@@ -531,7 +533,9 @@ def _estimates(
 
 
 def _condition(last: Array, first: Array) -> float:
-    """Return the condition number of the parameters' columns, orthogonal to those of the start."""
+    """Return the condition number of the columns of the parameters, after projection orthogonal to
+    those of the start.
+    """
     A = _orthogonal_part(last, first)
     length = np.linalg.norm(A, axis=0)
     s = np.linalg.svd(A[:, length > 0.0] / length[length > 0.0], compute_uv=False)

@@ -30,8 +30,8 @@ Array = NDArray[np.float64]
 class Columns:
     """Some unknowns.
 
-    names: theirs. units: theirs. values: those of the mechanism at present. matrix: their columns
-    of the regressor, (T, nv, n).
+    names, units: of the unknowns. values: their present values in the mechanism. matrix: their
+    columns of the regressor, (T, nv, n).
     """
 
     names: tuple[str, ...]
@@ -65,7 +65,9 @@ def markdown() -> str:
 
 
 def inertial(machine: Machine, motion: MeasuredMotion) -> Columns:
-    """Return all ten parameters of each body, in the order in which base parameters are taken."""
+    """Return all ten parameters of each body, in the order in which base parameters are
+    selected.
+    """
     names = inertial_names(machine)
     take = order(len(inertial_names(machine)) // 10)
     Y = machine.regressor(motion.q, motion.v, motion.a)
@@ -77,8 +79,8 @@ def inertial(machine: Machine, motion: MeasuredMotion) -> Columns:
 
 
 def masses(machine: Machine, motion: MeasuredMotion) -> Columns:
-    """Return the mass of each body; its centre of mass and the inertia about it stay as they
-    are.
+    """Return the mass of each body as an unknown; its centre of mass and the inertia about it do
+    not change with it.
     """
     Y = machine.regressor(motion.q, motion.v, motion.a)
     p = machine.mechanism.parameters
@@ -182,10 +184,9 @@ def joined(parts: Iterable[Columns]) -> Columns:
 def chosen(
     machine: Machine, motion: MeasuredMotion, asked: str | Iterable[str]
 ) -> tuple[Columns, tuple[str, ...]]:
-    """Return the columns of the groups and single unknowns asked for, and the mechanism's own
-    parameters among them.
-
-    Raises StudyError for unknown names, and for an unknown that is asked for twice.
+    """Return the columns of the requested groups and single unknowns, and the names of the
+    mechanism's own parameters among them. Raises StudyError for unknown names, and for an unknown
+    that is requested twice.
     """
     words = [w.strip() for w in (asked.split(",") if isinstance(asked, str) else asked)]
     if not words or not all(words):
@@ -226,7 +227,7 @@ def chosen(
 
 
 def _only(every: Columns, name: str) -> Columns:
-    """Return the column of one unknown."""
+    """Return the column of a single unknown."""
     k = every.names.index(name)
     return Columns(
         (name,), (every.units[k],), every.values[k : k + 1], every.matrix[..., k : k + 1]

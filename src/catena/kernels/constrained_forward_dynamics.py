@@ -27,12 +27,10 @@ PIVOT_ROUNDING = 1e-14  # a pivot that is smaller, relative to its diagonal entr
 @sweep
 def meet(A, H, S, G, size, b, lam, L, a):
     """Change a so that A a = b, along the rows of H = A M^-1, and store the multipliers in lam
-    (m,).
-
-    S = A M^-1 A' and G = A C A' are overwritten. The rank is decided in the metric C (`rank`),
-    which does not depend on inertias. A row that depends on others is dropped; its lam is zero. The
-    residual of the rows is computed from a itself: where rows share a light body, lam is a small
-    difference of large numbers, but a is not. Scratch: L (2, m).
+    (m,). S = A M^-1 A' and G = A C A' are overwritten. The rank is decided in the metric C
+    (`rank`), which does not depend on inertias. A row that depends on others is dropped, and its
+    multiplier is zero. The residual of the rows is recomputed from a itself: where rows share a
+    light body, lam is a small difference of large numbers, but a is accurate. Scratch: L (2, m).
     """
     m, y, keep = len(b), L[0], L[1]
     independent(G, size, keep)
@@ -74,8 +72,8 @@ def factor_rows(S, keep, y):
 
 @kernel
 def _higher(i, j):
-    """Return the one of two nodes that is visited first on the way to the root, and the other: -1
-    where they are the same.
+    """Return the index of that one of two nodes that is visited first on the way to the root, and
+    the other; -1 where they are the same.
     """
     if i < j:
         return j, i
@@ -84,11 +82,9 @@ def _higher(i, j):
 
 @sweep
 def _resist(tree, con, k, W, zeros, x, u):
-    """Fill u (nv,): the forces along the freedoms of one unit of row k, leaves to root, through the
-    articulated inertias.
-
-    Leaves D u in y. For two rows, A_l M^-1 A_k' is the sum of u_l D u_k over the nodes that are on
-    both paths to the root.
+    """Fill u (nv,): the forces along the speeds that one unit of row k causes, leaves to root,
+    through the articulated inertias. Leaves D u in y. For two rows, A_l M^-1 A_k' is the sum of u_l
+    D u_k over the nodes that are on the paths of both to the root.
     """
     i, j = con.node[k, 0], con.node[k, 1]
     zero = 0.0 * W[k, 0]

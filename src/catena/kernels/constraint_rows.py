@@ -44,7 +44,7 @@ TURN = 6.283185307179586
 
 
 class Constraints(NamedTuple):
-    """Arrays over m rows: the two seats of each row, and its vectors there."""
+    """Arrays over m rows: the two seats (places on nodes) of each row, and its vectors there."""
 
     kind: np.ndarray  # (m,) a RowKind
     node: np.ndarray  # (m, 2) the nodes of P and C, -1 for the ground
@@ -140,8 +140,8 @@ def row_names(layout: Layout) -> list[tuple[str, str]]:
 
 @kernel
 def _end(con, k, side, base, x):
-    """Return one end of row k in the ground's axes: its node's rotation, its origin, angular
-    velocity and velocity, and the accelerations that it has with a = 0, where the ground has the
+    """Return the state of one end of row k in the ground's axes: its node's rotation, its origin,
+    angular velocity and velocity, and its accelerations for a = 0, where the ground has the
     acceleration `base`.
     """
     i = con.node[k, side]
@@ -188,7 +188,7 @@ def evaluate_rows(tree, con, q, v, zeros, x, W, gamma, error, rate):
     """Evaluate the rows at a state: wrench pairs W (m, 12), gamma with A a = gamma, the residuals
     `error` and their rates.
 
-    error and rate are what assembly and projection drive to zero. Leaves poses and velocities in x.
+    Assembly and projection drive error and rate to zero. Leaves poses and velocities in x.
     """
     base = (zeros[0] * 0.0, zeros[0] * 0.0, zeros[0] * 0.0)
     accelerations(tree, q, v, zeros, base, x)

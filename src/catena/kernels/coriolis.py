@@ -66,10 +66,11 @@ def _cross6(v, X):
 
 @sweep
 def coriolis_matrix(tree, q, v, x, S, dS, I, B, X, F, C):
-    """Fill C (nv, nv), zeros on entry. Scratch: S, dS (freedoms, 6), I, B (n, 6, 6), X (6, 6), F
-    (3, 6).
+    """Fill C (nv, nv), zeros on entry. Scratch: S, dS (degrees of freedom, 6), I, B (n, 6, 6), X
+    (6, 6), F (3, 6).
 
-    S and dS hold one row per freedom, in node order; I and B are summed over subtrees in place.
+    S and dS hold one row per degree of freedom, in node order; I and B are summed over subtrees in
+    place.
     """
     velocities(tree, q, v, x)
     poses(tree, q, x)
@@ -112,7 +113,9 @@ def coriolis_matrix(tree, q, v, x, S, dS, I, B, X, F, C):
 
 @kernel
 def _body(V, X, i, I, B, F):
-    """Fill B[i] = 1/2 [-(v x)' I + (I v) xbar* - I (v x)]; (f xbar*) v = v x* f."""
+    """Fill B[i], the velocity-dependent matrix of a body, with 1/2 [-(v x)' I + (I v) xbar* - I (v
+    x)], where (f xbar*) v = v x* f.
+    """
     f = F[0]
     for a in range(6):
         f[a] = 0.0 * V[0]
@@ -135,8 +138,8 @@ def _body(V, X, i, I, B, F):
 
 @sweep
 def _column(tree, i, s, first, S, dS, I, B, F, C):
-    """Fill row and column of freedom s of node i, for the freedoms j of the node and its ancestors:
-    C_js = S_j' F1, C_sj = dS_j' F2 + S_j' F3.
+    """Fill row and column of degree of freedom s of node i, for the degrees of freedom j of the
+    node and its ancestors: C_js = S_j' F1, C_sj = dS_j' F2 + S_j' F3.
     """
     zero = 0.0 * S[s, 0]
     F1, F2, F3 = F[0], F[1], F[2]

@@ -166,7 +166,7 @@ def articulate(tree, x):
 
 @sweep
 def rigid_inertias(tree, x):
-    """Compute [A B; B' C] of every node by itself."""
+    """Compute [A B; B' C] of every node alone."""
     for i in range(len(tree.parent)):
         put6(x.A, i, inertia_tensor(get6(tree.J, i)))
         h, m = get(tree.h, i), tree.mass[i]
@@ -197,8 +197,8 @@ def articulate_node(tree, i, x):
 
 @kernel
 def rigid_node(tree, i, x):
-    """Add all of the inertia of node i to its parent's: a node whose motion is prescribed has no
-    pivot.
+    """Add the whole inertia of node i to its parent's; used for a node whose motion is prescribed,
+    which has no pivot.
     """
     for k in range(6):
         x.D[i, k] = 0.0 * tree.ratio[i]
@@ -208,10 +208,9 @@ def rigid_node(tree, i, x):
 
 @sweep
 def respond(tree, tau, x, a):
-    """Fill a (nv,), the accelerations of joint forces tau and node forces (-t, -f): M a = tau - J'
-    (t, f), by the factors in x.
-
-    Overwrites t and f. Leaves J a in dw and du of every node, about its origin in its axes.
+    """Fill a (nv,), the accelerations caused by joint forces tau and node forces (-t, -f): M a =
+    tau - J' (t, f), with the factorisation in x. Overwrites t and f. Leaves J a in dw and du of
+    every node, about its origin in its axes.
     """
     press(tree, tau, x)
     follow(tree, x, a)
@@ -219,8 +218,8 @@ def respond(tree, tau, x, a):
 
 @sweep
 def press(tree, tau, x):
-    """Compute, leaves to root, the acceleration y of each freedom with the parent at rest, by tau
-    and the forces (t, f) that articulated inertias pass on.
+    """Compute, leaves to root, the acceleration y of each degree of freedom with the parent at
+    rest, under tau and the forces (t, f) that articulated inertias pass on.
     """
     for i in range(len(tree.parent) - 1, -1, -1):
         t, f = give_way(tree, i, x, get(x.t, i), get(x.f, i), tau)
@@ -273,7 +272,7 @@ def follow(tree, x, a):
 @kernel
 def give_way(tree, i, x, t, f, tau):
     """Return the part of the force (t, f) that node i passes on to its parent, and store in y the
-    acceleration of its freedoms with the parent at rest.
+    acceleration of its degrees of freedom with the parent at rest.
     """
     k = tree.vi[i]
     if tree.motion[i] == BALL:
@@ -293,7 +292,7 @@ def _armoured3(A, armature, k):
 
 @kernel
 def _column(tree, i, x):
-    """Return U = IA S of a node with one freedom."""
+    """Return U = IA S of a node with one degree of freedom."""
     A = get6(x.A, i)
     B = get33(x.B, i)
     C = get6(x.C, i)
@@ -313,7 +312,9 @@ def _column(tree, i, x):
 
 @kernel
 def _without_axis(A, B, C, ut, uf, d):
-    """Return the inertia IA - U U'/D that remains after eliminating the freedom of a node."""
+    """Return the inertia IA - U U'/D that remains after eliminating the degree of freedom of a
+    node.
+    """
     gt, gf = scale(-d, ut), scale(-d, uf)
     A = sadd(
         A,
@@ -332,8 +333,8 @@ def _without_axis(A, B, C, ut, uf, d):
 
 @kernel
 def _without_ball(A, B, C, K):
-    """Return the inertia that remains after eliminating three freedoms at once: U = [A; B'], D =
-    K^-1.
+    """Return the inertia that remains after eliminating three degrees of freedom at once: U = [A;
+    B'], D = K^-1.
     """
     # rows of A K
     KA = (apply(K, (A[0], A[1], A[2])), apply(K, (A[1], A[3], A[4])), apply(K, (A[2], A[4], A[5])))
@@ -410,8 +411,8 @@ def factor(M):
 
 @sweep
 def solve(L, b):
-    """Overwrite b with M^-1 b, for the factor L of M; zero where the factorisation dropped a
-    row.
+    """Overwrite b with M^-1 b, for the factor L of M; zero in the rows that the factorisation
+    dropped.
     """
     n = len(L)
     for i in range(n - 1, -1, -1):  # L' y = b

@@ -65,7 +65,7 @@ def inverse_dynamics_derivatives(tree, q, v, a, x, dq, dv, M):
 # --- motions: pairs (w, u)
 @kernel
 def _crossed(a, b):
-    """Return a x b of two motions."""
+    """Return the spatial cross product a x b of two motions."""
     return cross(a[0], b[0]), add(cross(a[0], b[1]), cross(a[1], b[0]))
 
 
@@ -88,7 +88,7 @@ def _work(f, y):
 @sweep
 def _motions(tree, v, a, x):
     """Return for each node its velocity, its spatial acceleration including gravity, and (S, psi1,
-    psi2, S1) of its freedoms; root to leaves.
+    psi2, S1) of its degrees of freedom; root to leaves.
     """
     found: list[Any] = []
     for i in range(len(tree.parent)):
@@ -129,7 +129,7 @@ def _motions(tree, v, a, x):
 # --- what a node carries
 @kernel
 def _alone(tree, i, moving):
-    """Return (m, h, J, P, K, t, f) of a node by itself."""
+    """Return (m, h, J, P, K, t, f) of a node without its subtree."""
     (w, u), (dw, s) = moving[0], moving[1]
     m = tree.mass[i]
     h = get(tree.h, i)
@@ -176,7 +176,7 @@ def _together(a, b):
 
 @kernel
 def _inertia(carried, y):
-    """Return I y: torque and force."""
+    """Return the torque and force I y of an inertia I for the motion y."""
     m = carried[0]
     h = carried[1]
     J = carried[2]
@@ -193,8 +193,8 @@ def _velocity_part(carried, w):
 # --- walks
 @sweep
 def _walk(tree, i, k, x, moving, carried, dq, dv, M):
-    """Fill the entries of the k-th freedom of node i with the freedoms of its own node and of its
-    ancestors.
+    """Fill the entries of the k-th degree of freedom of node i with those of its own node and of
+    its ancestors.
     """
     S, psi1, psi2, rate = (part[k] for part in moving[i][2:])
     P = carried[3]
@@ -236,8 +236,8 @@ def _walk(tree, i, k, x, moving, carried, dq, dv, M):
 
 @kernel
 def _out(tree, i, x, pair):
-    """Return a torque and force about node i's origin as those about its parent's origin, in its
-    parent's axes.
+    """Return a torque and force, given about node i's origin in its axes, about its parent's origin
+    in its parent's axes.
     """
     f = out(tree, i, x, pair[1])
     return add(out(tree, i, x, pair[0]), cross(get(x.r, i), f)), f

@@ -36,7 +36,9 @@ def poses(tree, q, x):
 
 @kernel
 def _locate(tree, i, x):
-    """Compute R and p of a placed node from those of its parent."""
+    """Compute R and p of a node in the ground from those of its parent and its position relative to
+    it.
+    """
     one = 1.0 + 0.0 * tree.ratio[i]
     zero = 0.0 * one
     p = tree.parent[i]
@@ -65,7 +67,9 @@ def velocities(tree, q, v, x):
 
 @kernel
 def _velocity(tree, i, v, x):
-    """Compute w and u of a placed node from those of its parent."""
+    """Compute w and u of a node from those of its parent; its position relative to the parent is
+    known.
+    """
     p, k = tree.parent[i], tree.vi[i]
     zero = 0.0 * tree.ratio[i]
     w = (zero, zero, zero)
@@ -91,7 +95,9 @@ def _velocity(tree, i, v, x):
 
 @sweep
 def states(tree, v, x):
-    """Compute poses and velocities of nodes that are placed already."""
+    """Compute poses and velocities of nodes whose positions relative to their parents are known
+    already.
+    """
     for i in range(len(tree.parent)):
         _locate(tree, i, x)
         _velocity(tree, i, v, x)
@@ -112,7 +118,9 @@ def accelerations(tree, q, v, a, base, x):
 
 @kernel
 def accelerate(tree, i, v, a, base, x):
-    """Compute w, dw, du and T of a placed node from those of its parent, and return du and T."""
+    """Compute w, dw, du and T of a node from those of its parent, and return du and T; its position
+    relative to the parent is known.
+    """
     p, k = tree.parent[i], tree.vi[i]
     zero = 0.0 * tree.ratio[i]
     w = (zero, zero, zero)

@@ -9,8 +9,8 @@ among q,
     tau = W^T tau^,     M = W^T M^ W,     C = W^T (C^ W + M^ dW),     J = J^ W
 
 A follower by a function z = f(q) of one coordinate (`model.coordinate_functions`) has F = f'(q) and
-dW v = f''(q) v v instead. Everything that a kernel computes for the nodes is brought back to the
-mechanism's own speeds here, so that kernels need not know of it. Scalars are numbers or symbols.
+dW v = f''(q) v v instead. Results of a kernel for the nodes are converted to the mechanism's own
+speeds here, so that kernels do not depend on followers. Scalars are numbers or symbols.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Lift:
         return bool(self.F)
 
     def v(self, v: Any) -> list[Any]:
-        """Return v^ = W v."""
+        """Return the speeds of all nodes, v^ = W v, from the mechanism's own."""
         return [*v, *(_sum([c * v[k] for k, c in row.items()]) for row in self.F)]
 
     def a(self, v: Any, a: Any) -> list[Any]:
@@ -72,7 +72,7 @@ class Lift:
         ]
 
     def rates(self, v: Any) -> list[Coefficients]:
-        """Return the rows of dW below its zeros: B v, or f''(q) v."""
+        """Return the rows of dW that are not zero: B v, or f''(q) v."""
         found: list[Coefficients] = []
         for f in self._followers:
             row: Coefficients = {}
@@ -82,8 +82,8 @@ class Lift:
         return found
 
     def back(self, tau: Any, rows: list[Coefficients] | None = None) -> list[Any]:
-        """Return W^T tau^, along the mechanism's own speeds; `rows` replaces F below the
-        identity.
+        """Return forces along the speeds of all nodes as forces along the mechanism's own speeds,
+        W^T tau^. `rows` replaces F in W below the identity.
         """
         own = list(tau[: self.nv])
         for x, row in zip(tau[self.nv :], self.F if rows is None else rows):
@@ -93,7 +93,9 @@ class Lift:
         return own
 
     def congruence(self, M: np.ndarray) -> np.ndarray:
-        """Return W^T M^ W (nv, nv)."""
+        """Return a matrix over all nodes converted to the mechanism's own speeds, W^T M^ W (nv,
+        nv).
+        """
         return (
             _array(self.back(column) for column in zip(*(self.back(row) for row in M))).T
             if self
@@ -101,7 +103,7 @@ class Lift:
         )
 
     def rate_term(self, M: np.ndarray, v: Any) -> np.ndarray:
-        """Return W^T M^ dW (nv, nv)."""
+        """Return the term W^T M^ dW (nv, nv), which the rate of W adds to a Coriolis matrix."""
         rates = self.rates(v)
         none = [0.0] * self.nv
         # dW has zeros where W has the identity
@@ -112,7 +114,9 @@ class Lift:
 def _by_shapes(
     f: Follower, value: Callable[[Any], Any], q: Any
 ) -> tuple[_Follower, Coefficients, Any]:
-    """Return a follower of amplitudes: its coefficients, its row of F, and its coordinate."""
+    """Return the data of a follower of amplitudes: its coefficients, its row of F, and its
+    coordinate.
+    """
     found = _Follower(f.qi, f.vi, *_coefficients(f.shift, value))
     row: Coefficients = {f.vi + i: a for i, a in found.a}
     for i, j, b in found.B:
@@ -128,7 +132,7 @@ def _by_shapes(
 
 
 def _by_function(f: Follower, q: Any) -> tuple[_Follower, Coefficients, Any]:
-    """Return a follower by a function: f'' in place of B, f' as its row of F, and its
+    """Return the data of a follower by a function: f'' in place of B, f' as its row of F, and its
     coordinate.
     """
     y, dy, ddy = f.shift(q[f.qi], select)  # type: ignore[operator]  # a CoordinateFunction

@@ -4,10 +4,10 @@ undetermined, and the wrench in every joint.
     A' lam = need,      A~ = N^-1/2 A C^1/2 = L' U,      L (N^1/2 lam) = U C^1/2 need
 
 The orthonormal rows of U come from those of A~ by Gram-Schmidt with pivoting: the longest remaining
-row is taken next. The rows so taken carry the load; the multipliers of the others are zero. Each
-row j that was not taken gives an inner load (self-stress): n with A' n = 0 and n_j = 1. No branch
-depends on a value, so that many states are computed in parallel: a choice is a column of zeros with
-a one in it.
+row is taken next. The rows selected in this way carry the load; the multipliers of the others are
+zero. Each row j that was not selected gives an internal load (self-stress): n with A' n = 0 and n_j
+= 1. No branch depends on a value, so that many states are computed in parallel: a choice is a
+column of zeros with a one in it.
 """
 
 from __future__ import annotations
@@ -89,8 +89,8 @@ def loop_reactions(
 
 @sweep
 def _open_rows(lam, unit, loose):
-    """Add to loose (m,) the squared share of each row in an inner load, relative to the whole load,
-    in the units in which the rank is decided.
+    """Add to loose (m,) the squared contribution of each row to an internal load, relative to the
+    whole load, in the units in which the rank is decided.
     """
     square = 0.0 * lam[0]
     for k in range(len(lam)):
@@ -103,8 +103,8 @@ def _open_rows(lam, unit, loose):
 # --- rows
 @sweep
 def decompose(A, column, size, H, U, L, P, unit):
-    """Compute unit = N^-1/2, and A~ = L' U: L (step, row), P (step, row), one where the step took
-    the row. Steps beyond the rank are zero.
+    """Compute unit = N^-1/2, and A~ = L' U: L (step, row), P (step, row), which is one where the
+    step selected the row. Steps beyond the rank are zero.
     """
     m, nv = len(unit), len(column)
     for k in range(m):
@@ -121,7 +121,7 @@ def decompose(A, column, size, H, U, L, P, unit):
 
 @sweep
 def _take_longest(H, u, l, p):
-    """Take one pivot step. u: the longest row of H normalised, or zero where none is left; l: the
+    """Do one pivot step. u: the longest row of H, normalised, or zero where none is left; l: the
     components of the rows along u, which are subtracted from them; p: one for the pivot row, which
     becomes zero.
     """
@@ -170,8 +170,8 @@ def multipliers(A, need, column, U, L, P, unit, c, lam, left):
 
 @sweep
 def inner_load(j, L, P, unit, c, lam):
-    """Compute lam (m,), of length one: the self-stress of row j with the rows that were taken; zero
-    if row j was taken.
+    """Compute lam (m,), of length one: the internal load (self-stress) of row j with the selected
+    rows; zero if row j itself was selected.
     """
     m = len(lam)
     taken = 0.0 * unit[0]
@@ -191,7 +191,7 @@ def inner_load(j, L, P, unit, c, lam):
 
 @sweep
 def _solve(L, P, c, lam):
-    """Solve L lam = c by changing lam in the rows that were taken, the last of them first."""
+    """Solve L lam = c by changing lam in the selected rows, the last of them first."""
     m = len(lam)
     for s in range(m - 1, -1, -1):
         left, pivot = c[s], 0.0 * c[s]
@@ -206,14 +206,16 @@ def _solve(L, P, c, lam):
 # --- wrenches
 @kernel
 def alone(on, i, k):
-    """Return the torque and force in joint i of one unit of row k, about the ground's origin."""
+    """Return the torque and force in joint i due to one unit of row k, about the ground's
+    origin.
+    """
     w, g = on.wrench[k], on.share[i, k]
     return (g * w[0], g * w[1], g * w[2]), (g * w[3], g * w[4], g * w[5])
 
 
 @sweep
 def combined(on, i, lam):
-    """Return the torque and force in joint i of all rows."""
+    """Return the torque and force in joint i due to all rows."""
     zero = 0.0 * lam[0]
     t = (zero, zero, zero)
     f = (zero, zero, zero)
@@ -238,13 +240,15 @@ def to_child(on, i, pair):
 
 @kernel
 def to_frame(on, i, t, f):
-    """Return a wrench on the child in the frame in which it is reported."""
+    """Return a wrench on the child in the frame in which joint i reports it."""
     R = get33(on.turn, i)
     return unrotate(R, sub(t, cross(get(on.arm, i), f))), unrotate(R, f)
 
 
 @kernel
 def seen(on, i, pair):
-    """Return a wrench about the ground's origin in the frame in which it is reported."""
+    """Return a wrench, given about the ground's origin, in the frame in which joint i reports
+    it.
+    """
     t, f = to_child(on, i, pair)
     return to_frame(on, i, t, f)

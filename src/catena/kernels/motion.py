@@ -1,4 +1,4 @@
-"""How a node moves: the only place where kernels distinguish kinds of motion."""
+"""The motion of a node: the only module in which kernels distinguish kinds of motion."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def speeds(motion):
 
 @sweep
 def place(tree, q, x):
-    """Place every node at its coordinate: compute cosine and sine, or the ball's rotation, and the
-    origin in the parent.
+    """Place every node at its coordinate: compute cosine and sine of its turn, or the rotation of a
+    ball, and the position of its origin relative to the parent.
     """
     for i in range(len(tree.parent)):
         _place(tree, q, i, x)
@@ -50,7 +50,7 @@ def place(tree, q, x):
 
 @kernel
 def _place(tree, q, i, x):
-    """Compute the rotation of a ball, the origin of any node, and store the angle of its turn in
+    """Compute the rotation of a ball, and the origin of any node; store the angle of a turn in
     s.
     """
     motion, k = tree.motion[i], tree.qi[i]
@@ -71,7 +71,7 @@ def _place(tree, q, i, x):
 
 @kernel
 def into(tree, i, x, a):
-    """Return a vector of the parent's axes in node i's axes."""
+    """Return a vector, given in the parent's axes, in node i's axes."""
     b = rotate(get33(tree.E, i), a)
     if tree.motion[i] == SLIDE:
         return b
@@ -82,7 +82,7 @@ def into(tree, i, x, a):
 
 @kernel
 def out(tree, i, x, a):
-    """Return a vector of node i's axes in its parent's axes."""
+    """Return a vector, given in node i's axes, in its parent's axes."""
     if tree.motion[i] == SLIDE:
         b = a
     elif tree.motion[i] == BALL:
@@ -94,7 +94,7 @@ def out(tree, i, x, a):
 
 @kernel
 def out_symmetric(tree, i, x, S):
-    """Return a symmetric matrix of node i's axes in its parent's axes."""
+    """Return a symmetric matrix, given in node i's axes, in its parent's axes."""
     if tree.motion[i] == SLIDE:
         T = S
     elif tree.motion[i] == BALL:
@@ -106,7 +106,7 @@ def out_symmetric(tree, i, x, S):
 
 @kernel
 def out_matrix(tree, i, x, A):
-    """Return a matrix of node i's axes in its parent's axes."""
+    """Return a matrix, given in node i's axes, in its parent's axes."""
     if tree.motion[i] == SLIDE:
         B = A
     elif tree.motion[i] == BALL:
@@ -118,8 +118,8 @@ def out_matrix(tree, i, x, A):
 
 @kernel
 def out_columns(tree, i, x, R):
-    """Return R times the rotation from node i's axes into its parent's: the axes of the node, where
-    R has those of the parent.
+    """Return R times the rotation from node i's axes to its parent's. If R has the axes of the
+    parent as columns, the result has those of the node.
     """
     P = product(R, transpose(get33(tree.E, i)))
     if tree.motion[i] == SLIDE:
@@ -132,7 +132,9 @@ def out_columns(tree, i, x, R):
 
 @kernel
 def component(tree, i, k, t, f):
-    """Return S' (t, f): the component of a torque and a force along the k-th freedom of node i."""
+    """Return S' (t, f): the component of a torque and a force along the k-th degree of freedom of
+    node i.
+    """
     motion = tree.motion[i]
     if motion == SLIDE:
         return tree.ratio[i] * f[2]
@@ -145,8 +147,8 @@ def component(tree, i, k, t, f):
 
 @kernel
 def direction(tree, i, k):
-    """Return S of the k-th freedom of node i: its angular and its linear part, in the node's
-    axes.
+    """Return the motion subspace S of the k-th degree of freedom of node i: its angular and its
+    linear part, in the node's axes.
     """
     motion = tree.motion[i]
     ratio = tree.ratio[i]

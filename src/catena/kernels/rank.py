@@ -5,13 +5,13 @@
 
 C scales the speeds: 1 for a turn, l^2 for a slide. N scales the rows: 1 for the angle of two
 directions, l^2 for a displacement or a screw. l is the length of the links of the loop, at the
-mechanism's own parameters; a slide in several loops takes the shortest. A row that is given as a
-text has no natural size and is scaled by its entries.
+mechanism's own parameters; a slide in several loops takes the shortest. A row that is given as an
+expression has no natural size and is scaled by its entries.
 
 No mass enters here, so that ratios of inertia do not matter. A change of the unit of length from m
 to mm changes displacement rows, slides and l together, and A~ not at all. Entries of A~ are of
-order one, and what remains of entries that cancel is rounding, 1e-16: it is never scaled up, as it
-would be if rows were normalised.
+order one, and the rounding errors of entries that cancel are about 1e-16. They are never magnified,
+as they would be if rows were normalised.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ def independent(G, size, keep):
     """Fill keep (m,): 1 where a row is independent of the rows after it, else 0. G = A C A' (m, m),
     lower half, is overwritten.
 
-    size (m,): N. With a loop open by a small d, a redundant row would have a pivot of d^2 and a
-    right side of d, and their ratio would enter the motion: therefore rows are dropped long before
-    rounding requires it.
+    size (m,): N. If a loop is open by a small d, a redundant row has a pivot of about d^2 and a
+    right side of about d, whose ratio would disturb the motion. Therefore rows are dropped at
+    pivots far above rounding.
     """
     for k in range(len(keep) - 1, -1, -1):
         one = 1.0 + 0.0 * G[k, k]
@@ -95,7 +95,7 @@ def column_scales(layout: Layout) -> np.ndarray:
 
 def speed_row_scales(layout: Layout) -> list[float]:
     """Return N of constraints and speed rows, in order: the squared length of the mechanism; 0 for
-    constraints and texts, which are scaled by their entries.
+    constraints and expressions, which are scaled by their entries.
     """
     size = usual_length(layout) ** 2
     return [
@@ -123,8 +123,8 @@ def loop_length(layout: Layout, loop: Joint) -> float:
 
 
 def usual_length(layout: Layout) -> float:
-    """Return a length of the mechanism for loops that have none, m: `own_length`, or one where that
-    is zero.
+    """Return a length (m) for loops that have no length of their own: `own_length`, or one where
+    that is zero.
     """
     return own_length(layout) or 1.0
 

@@ -1,5 +1,5 @@
-"""Inertia moved towards the root where forces along the freedoms do not change: what remains of a
-node costs fewer products in a tape.
+"""Inertia that is moved towards the root without a change of the forces along the speeds, so that
+the remaining inertia of a node requires fewer products.
 
 Mass on the axis of a turning node moves as its parent does, and so does mass at the centre of a
 ball; the second moments of a sliding node turn with its parent. So a node that turns keeps seven of
@@ -22,8 +22,8 @@ NOTHING = (0.0, (0.0,) * 3, (0.0,) * 6)
 
 
 def regrouped(tree: Tree) -> Tree:
-    """Return the tree with as many zeros among masses and moments as its freedoms allow; the same
-    tree where it contains symbols.
+    """Return the tree with as many zeros among masses and moments as the joints permit without
+    changing the forces along the speeds; a tree with symbols is returned unchanged.
     """
     if not len(tree.parent) or any(
         x.dtype == object for x in (tree.mass, tree.h, tree.J, tree.E, tree.r)
@@ -41,7 +41,9 @@ def regrouped(tree: Tree) -> Tree:
 
 
 def _divided(motion: int, m: Any, h: Any, J: Any) -> tuple[Any, Any]:
-    """Return the part of (m, h, J) that a node keeps, and the part that its parent takes."""
+    """Return the part of (m, h, J) that remains with a node, and the part that is moved to its
+    parent.
+    """
     if motion == TURN:
         return (0.0, (h[0], h[1], 0.0), (*J[:5], 0.0)), (
             m,
@@ -56,8 +58,8 @@ def _divided(motion: int, m: Any, h: Any, J: Any) -> tuple[Any, Any]:
 
 
 def _carried(E: Any, r: Any, m: Any, h: Any, J: Any) -> tuple[Any, Any, Any]:
-    """Return (m, h, J) of a node about its parent's origin in its parent's axes; its coordinate
-    does not matter.
+    """Return (m, h, J) of a node about its parent's origin in its parent's axes; for the part that
+    is moved, this does not depend on the coordinate.
     """
     h = unrotate(E, h)
     shifted = sadd(outer_pair(h, r), tuple(m * x for x in outer(r)))

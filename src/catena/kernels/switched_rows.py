@@ -10,9 +10,9 @@ the smallest change of speeds that satisfies them; over lanes of runs.
 
 Rows that are active in at least one lane are gathered first; in a lane where such a row is
 inactive, it is zero. So the work is that of the active rows, whatever the number of rows, and no
-lane depends on its neighbours. Few rows are written out on the tape instead, where zeros cost
-nothing: `simulation.terms.contact_rows.weighted_forces`, `compiler.trace.smallest_change`. The rank
-is decided as everywhere (`rank`).
+lane depends on its neighbours. A small number of rows is written out as straight-line code instead,
+in which zeros cost nothing: `simulation.terms.contact_rows.weighted_forces`,
+`compiler.trace.smallest_change`. The rank is decided as everywhere (`rank`).
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ ROUNDS = 3
 
 
 class HeldRows(NamedTuple):
-    """m rows that can be switched, of n speeds: B (m, n), and F (m, n) along which their forces
-    act; gamma, switches z, weights and shares (m,). a (n,): the accelerations without their forces;
-    W (n, n): the accelerations per force along the speeds. others (k, n): rows that are always
-    active. size (m + k,), column (n,): N (0 for a row that is scaled by its entries) and C of
-    `rank`.
+    """m rows that can be switched, of n speeds: their Jacobian B (m, n), and the directions F (m,
+    n) of their forces; gamma, switches z, weights and shares (m,). a (n,): the accelerations
+    without their forces; W (n, n): the accelerations per force along the speeds. others (k, n):
+    rows that are always active. size (m + k,), column (n,): N (0 for a row that is scaled by its
+    entries) and C of `rank`.
     """
 
     B: Any
@@ -216,7 +216,7 @@ def _metric(A, column, size, G, count):
 
 @kernel
 def _answers(p, s):
-    """Compute Y of the active rows, their weights, and the initial forces."""
+    """Compute the responses Y of the active rows, their weights, and the initial forces."""
     count = 0
     for i in range(len(p.z)):
         if any_lane(p.z[i] > 0.5):
@@ -229,8 +229,8 @@ def _answers(p, s):
 
 @kernel
 def _scale(s, count):
-    """Scale rows and right sides by the response of a row to one unit of its own force; zero where
-    a row is not kept.
+    """Scale rows and right sides by the response of a row to one unit of its own force; set those
+    of rows that are not kept to zero.
     """
     for i in range(count):
         size = abs(_dot(s.A[i], s.Y[i]))
@@ -263,7 +263,7 @@ def _weighted(s, count):
 
 @kernel
 def _correct(s, count):
-    """Correct f by the residual of the rows."""
+    """Correct the forces f by the residual of the rows."""
     _sum_up(s.Y, s.f, s.x, count)
     for i in range(count):
         s.y[i] = s.right[i] - _dot(s.A[i], s.x)

@@ -3,7 +3,7 @@
 A node turns about its z axis, slides along it, does both (screw), or is a ball. A joint of several
 freedoms is several nodes, all but the last without mass; bodies on fixed joints are merged into the
 node that carries them. A node's axis is mapped to z by a signed permutation where that is possible,
-so that most entries of the placements are 0 or 1 and vanish from a tape.
+so that most entries of the placements are 0 or 1 and disappear from expressions.
 
 A place on a flexible body by modes is a chain of nodes that follow the amplitudes of its shapes
 (`lifting`); their coordinates come after the mechanism's own. The mass of such a body is on no
@@ -102,7 +102,9 @@ class Follower:
 
 @dataclass(frozen=True)
 class CoordinateRange:
-    """One elementary motion of the mechanism's own coordinates: q from qi on, v from vi on."""
+    """The part of q (from index qi on) and of v (from index vi on) that belongs to one elementary
+    motion of the mechanism's own coordinates.
+    """
 
     motion: Motion
     qi: int
@@ -162,7 +164,7 @@ class Layout:
         return q
 
     def somewhere(self, seed: int) -> list[np.ndarray]:
-        """Return random coordinates (nq,), and the mechanism's own parameters (count,)."""
+        """Return random coordinates (nq,), and the mechanism's own parameter values (count,)."""
         return [
             self.sample(np.random.default_rng(seed)),
             np.array(list(self.mechanism.parameters.values())),
@@ -362,8 +364,8 @@ def seated(
 
 
 def _snapped(rows: Any, snap: float) -> list[list[Any]]:
-    """Return a rotation in which residues of right angles are zeros, and entries are ones where the
-    rest of their row is zero.
+    """Return a rotation in which rounding errors of right angles are replaced by zeros, and entries
+    by ones where the rest of their row is zero.
     """
     found = [
         [0.0 if isinstance(x, float) and _residue(x, snap) else x for x in row] for row in rows
@@ -376,12 +378,11 @@ def _snapped(rows: Any, snap: float) -> list[list[Any]]:
 
 
 def _residue(x: float, snap: float) -> bool:
-    """Whether an entry is what remains of a right angle that was computed, or printed with a
-    limited number of digits.
-
-    A file that says 1.57079632679 means pi/2, written with eleven decimals; its cosine 4.897e-12 is
-    not an intended tilt. An entry counts only if it equals such a residue to the last units of
-    rounding (or sums of a few: placements are multiplied), and is at most `snap` large.
+    """Return whether an entry is the rounding error of a right angle that was computed, or printed
+    with a limited number of digits. In a file, 1.57079632679 means pi/2, written with eleven
+    decimals; its cosine 4.897e-12 is not an intended tilt. An entry counts only if it equals such a
+    residue to the last units of rounding (or sums of a few: placements are multiplied), and is at
+    most `snap` large.
     """
     size = abs(x)
     if size > snap:
@@ -393,8 +394,8 @@ def _residue(x: float, snap: float) -> bool:
 
 @functools.cache
 def _residues() -> tuple[float, ...]:
-    """Return what remains of pi/2, pi and 3 pi/2 printed with two to fifteen decimals, rounded or
-    truncated.
+    """Return the cosines and sines that are not exactly zero although they should be, for pi/2, pi
+    and 3 pi/2 printed with two to fifteen decimals, rounded or truncated.
     """
     angles = [k * Fraction(RIGHT_ANGLE) for k in (1, 2, 3)]
     cut = (

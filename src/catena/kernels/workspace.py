@@ -10,8 +10,8 @@ import numpy as np
 
 
 class Work(NamedTuple):
-    """Rows in the node's own axes unless stated otherwise; letters of [Featherstone2008] and
-    [Merwe1995].
+    """Scratch arrays with one row per node, in the node's own axes unless stated otherwise; letters
+    of [Featherstone2008] and [Merwe1995].
     """
 
     c: np.ndarray  # (n,) cosine and sine of a turn
@@ -38,7 +38,7 @@ class Work(NamedTuple):
 
     @staticmethod
     def empty(n: int, dtype: type = np.float64) -> Work:
-        """Return room for n nodes: doubles for compiled code, objects for symbols."""
+        """Return memory for n nodes: doubles for compiled code, objects for symbols."""
         shapes = {
             "c": (n,),
             "s": (n,),

@@ -5,7 +5,7 @@ Links whose relative poses are known form a rigid group. At first every link is 
 A driven or rigid joint joins two groups. Three groups, each pair of which is joined by one
 elementary joint, form a triangle (`triangles`) and are joined, until one group is left. Where the
 ground is one of the three, the other two are a dyad in the usual sense. A triangle without the
-ground is solved too; such a linkage is out of reach for a solver that begins at the ground.
+ground is solved too; a solver that begins at the ground cannot solve such a linkage.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def decompose(planar: PlanarMechanism, driven: tuple[str, ...]) -> Decomposition
 
 
 class _Worker:
-    """The groups of links, which grow until one is left."""
+    """The groups of links, which are joined until one is left."""
 
     def __init__(self, planar: PlanarMechanism, driven: tuple[str, ...]):
         self.planar = planar

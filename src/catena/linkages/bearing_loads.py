@@ -1,8 +1,8 @@
-"""Bearing loads: what each bearing of a driven linkage carries over the angle of its crank.
+"""Bearing loads: the force in each bearing of a driven linkage over the angle of its crank.
 
 The motion comes from the closed form, the motor torque from inverse dynamics, and the force in each
-joint from `catena.analysis.reactions`. The shaking force is what the mechanism does to the ground,
-its weight included.
+joint from `catena.analysis.reactions`. The shaking force is the force of the mechanism on the
+ground, its weight included.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ class Branch:
 @dataclass(frozen=True)
 class Circuits:
     """The branches of a linkage. change_points: values of the driven coordinate where a margin
-    touches zero inside a branch, so that rounding decides which way it goes on.
+    touches zero inside a branch, so that the linkage may continue on either of two branches.
     """
 
     linkage: Linkage
@@ -72,7 +72,9 @@ class Circuits:
 
     @property
     def dead_points(self) -> Array:
-        """The values of the driven coordinate at which it can move one way only, sorted."""
+        """The values of the driven coordinate, sorted, at which it can move in one direction
+        only.
+        """
         ends = [
             x
             for b in self.branches
@@ -314,12 +316,12 @@ def _meets(a: Branch, b: Branch, upper: bool) -> bool:
 
 
 def _next(left: list[Branch], branch: Branch, forward: bool) -> Branch | None:
-    """Return the branch into which one passes at its upper (forward) or lower end."""
+    """Return the branch that follows at its upper (forward) or lower end."""
     return next((b for b in left if _meets(branch, b, forward)), None)
 
 
 def _connected(branches: list[Branch]) -> tuple[Branch, ...]:
-    """Return the branches with the numbers of their circuits."""
+    """Return the branches with the index of the circuit of each."""
     label = list(range(len(branches)))
     for i, a in enumerate(branches):
         for k in range(i):

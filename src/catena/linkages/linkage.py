@@ -104,7 +104,7 @@ class Linkage:
         self._kernels: dict[tuple[int, bool], LaneKernel] = {}
 
     def with_parameters(self, **values: float) -> Linkage:
-        """Return the same linkage with other dimensions; nothing is compiled again.
+        """Return the same linkage with other dimensions, without a new compilation.
 
         Parameters
         ----------
@@ -145,7 +145,7 @@ class Linkage:
 
     @property
     def turning_columns(self) -> list[int]:
-        """The places of the coordinates that are turns."""
+        """The indices of the coordinates that are rotations."""
         turns = {e.coordinate for e in self.decomposition.planar.elements if e.motion == TURN}
         return [k for k, name in enumerate(self.mechanism.coordinate_names) if name in turns]
 
@@ -372,7 +372,7 @@ def _three(parts: Sequence[Array]) -> tuple[Any, Any, Any]:
 
 
 def _rows(x: Array, lead: tuple[int, ...]) -> Array:
-    """Return an argument as (batch, n), or (n,) where it is the same for all states."""
+    """Return an argument as (batch, n), or as (n,) where it is the same for all states."""
     if x.ndim == 1:
         return np.ascontiguousarray(x)
     whole = np.broadcast_to(x, (*lead, x.shape[-1]))

@@ -1,4 +1,4 @@
-"""Planar elements: a planar mechanism as links and elementary joints of one freedom, in
+"""Planar elements: a planar mechanism as links and elementary joints with one degree of freedom, in
 coordinates of its plane.
 
 A planar pose is a tuple (c, s, x, y): the cosine and sine of the angle, and the position (m). Its
@@ -49,7 +49,9 @@ class PlanarElement:
     direction: tuple[Any, Any] = (1.0, 0.0)
 
     def displacement(self, q: Any) -> PlanarPose:
-        """Return D(q)."""
+        """Return D(q), the planar pose by which the joint's coordinate q moves one side relative to
+        the other.
+        """
         if self.motion == TURN:
             return (ca.cos(q), self.direction[0] * ca.sin(q), 0.0, 0.0)
         if self.motion == SLIDE:
@@ -81,14 +83,14 @@ class PlanarMechanism:
 
 
 def compose(X: PlanarPose, Y: PlanarPose) -> PlanarPose:
-    """Return X_ac = X_ab X_bc."""
+    """Return the product of two planar poses, X_ac = X_ab X_bc."""
     c, s, x, y = X
     k, z, u, v = Y
     return (c * k - s * z, s * k + c * z, x + c * u - s * v, y + s * u + c * v)
 
 
 def inverse(X: PlanarPose) -> PlanarPose:
-    """Return X_ba from X_ab."""
+    """Return the inverse of a planar pose: X_ba from X_ab."""
     c, s, x, y = X
     return (c, -s, -(c * x + s * y), s * x - c * y)
 
@@ -219,7 +221,7 @@ class _Reader:
             )
 
     def _acts(self, f: Any, R_WJ: Any) -> bool:
-        """Whether a freedom of a loop joint moves the child in the plane."""
+        """Return whether a degree of freedom of a loop joint moves the child in the plane."""
         if f.motion == Motion.BALL:
             return True
         along = abs(float(self._numeric(ca.dot(self.basis[2], R_WJ @ np.array(f.axis)))))

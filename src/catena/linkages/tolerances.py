@@ -1,4 +1,4 @@
-"""Tolerances: how far positions of a linkage vary where its dimensions do.
+"""Tolerances: the variation of positions of a linkage due to variations of its dimensions.
 
     worst case    the largest and smallest value over all corners of the box of dimensions, and the
                   linear bound, sum_k |dy/dp_k| t_k
@@ -164,7 +164,7 @@ def measure_names(linkage: Linkage) -> tuple[str, ...]:
 
 
 def _nearest(linkage: Linkage, change: Array) -> Array:
-    """Return changes of measures, those of turns between -pi and pi."""
+    """Return changes of measures, with those of rotations between -pi and pi."""
     turns = linkage.turning_columns
     change[..., turns] = np.mod(change[..., turns] + np.pi, 2 * np.pi) - np.pi
     return change

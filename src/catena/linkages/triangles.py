@@ -38,7 +38,9 @@ class Side:
     direction: Point
 
     def reversed(self) -> Side:
-        """Return the same joint seen from B. A slide runs the other way in the turned frame."""
+        """Return the same joint with A and B exchanged. The direction of a slide is reversed, in
+        the rotated frame.
+        """
         return Side(self.motion, self.X_BF, self.X_AF, (-self.direction[0], -self.direction[1]))
 
     @property
@@ -52,7 +54,7 @@ class Side:
         return (self.X_BF[2], self.X_BF[3])
 
     def slid(self, distance: Any) -> PlanarPose:
-        """Return X_AB of a slide."""
+        """Return the planar pose X_AB of the two groups of a slide at a distance."""
         x, y = self.direction
         D = (1.0, 0.0, x * distance, y * distance)
         return compose(compose(self.X_AF, D), inverse(self.X_BF))
@@ -60,8 +62,8 @@ class Side:
 
 @dataclass(frozen=True)
 class Solved:
-    """X_AB and X_AC of a triangle in its first group A, and the margin; None where there is one
-    solution only.
+    """The solution of a triangle: X_AB and X_AC relative to its first group A, and the margin; None
+    where there is only one solution.
     """
 
     X_AB: PlanarPose
@@ -115,10 +117,9 @@ def _bar(start: Point, end: Point, from_: Point, to: Point) -> PlanarPose:
 
 
 def three_pins(AB: Side, BC: Side, CA: Side, sign: Any) -> Solved:
-    """Two circles meet: the pin BC lies at distance b from the pin AB and c from the pin CA.
-
-    With d the distance of those two, cos mu = (b^2 + c^2 - d^2)/(2 b c) is the cosine of the
-    transmission angle, and twice the area of the triangle is b c sin mu.
+    """Two circles meet: the pin BC lies at distance b from the pin AB and at distance c from the
+    pin CA. With d the distance between the pins AB and CA, cos mu = (b^2 + c^2 - d^2)/(2 b c) is
+    the cosine of the transmission angle, and twice the area of the triangle is b c sin mu.
     """
     P, Q = AB.pin_A, CA.pin_B
     d = _minus(Q, P)
@@ -160,7 +161,7 @@ def pin_and_slides(AB: Side, BC: Side, CA: Side, sign: Any) -> Solved:
 
 
 def _first_pin_opposite(AB: Side, BC: Side, CA: Side, sign: Any) -> Solved:
-    """The slide is BC: solve in B, then express in A."""
+    """The slide is BC: solve relative to B, then express the poses relative to A."""
     found = pins_and_slide(BC, CA, AB, sign)
     X_BA = found.X_AC
     X_AB = inverse(X_BA)
@@ -168,20 +169,24 @@ def _first_pin_opposite(AB: Side, BC: Side, CA: Side, sign: Any) -> Solved:
 
 
 def _slide_last(AB: Side, BC: Side, CA: Side, sign: Any) -> Solved:
-    """The slide is CA: the mirror image of a slide AB."""
+    """The slide is CA: the mirror image of the case with the slide AB."""
     found = pins_and_slide(CA.reversed(), BC.reversed(), AB.reversed(), sign)
     return Solved(found.X_AC, found.X_AB, found.margin)
 
 
 def _pin_first(AB: Side, BC: Side, CA: Side, sign: Any) -> Solved:
-    """BC and CA are slides, which meet in C: solve in C, then express in A."""
+    """BC and CA are slides, which meet in C: solve relative to C, then express the poses relative
+    to A.
+    """
     found = pin_and_slides(CA, AB, BC, sign)
     X_AC = inverse(found.X_AB)
     return Solved(compose(X_AC, found.X_AC), X_AC, None)
 
 
 def _pin_last(AB: Side, BC: Side, CA: Side, sign: Any) -> Solved:
-    """AB and BC are slides, which meet in B: solve in B, then express in A."""
+    """AB and BC are slides, which meet in B: solve relative to B, then express the poses relative
+    to A.
+    """
     found = pin_and_slides(BC, CA, AB, sign)
     X_AB = inverse(found.X_AC)
     return Solved(X_AB, compose(X_AB, found.X_AB), None)

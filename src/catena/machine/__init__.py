@@ -1,7 +1,7 @@
 """Machine: the quantities of a mechanism, compiled. Arguments are checked once, machine code
 evaluates.
 
-Machine method -> SingleCalls (one state of plain doubles) or Router -> Request -> a life -> Answer
+Machine method -> SingleCalls (one state of plain doubles) or Router -> Request -> backend -> Answer
 
 machine            compile, Machine: the quantities of a mechanism as methods, for one state and for
                    batches
@@ -9,7 +9,7 @@ quantities         the table of quantities, one record each: inputs, outputs, ex
                    `register` adds one
 spec               the data of a machine: mechanism, layout, names, sizes
 request            the records: Quantity, Request, Answer
-router             which life (lanes or generic kernels) evaluates a request
+router             which backend (lanes or generic kernels) evaluates a request
 generic_life       kernels compiled once for all mechanisms (generic_kernels: one function per
                    quantity)
 lanes_life         code compiled for this mechanism, over several states at once

@@ -34,7 +34,7 @@ class Specified(Protocol):
 
 
 def threads(n: int | None) -> int | None:
-    """Return the number of threads asked for, or None. Raise a StateError where it is not a
+    """Return the requested number of threads, or None. Raise a StateError where it is not a
     positive integer.
     """
     if n is not None and (not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1):
@@ -79,8 +79,8 @@ def _unit(spec: Spec, quantity: str, k: int, q: Array) -> None:
 
 
 def numbers(quantity: str, name: str, x: ArrayLike) -> Array:
-    """Return an argument as doubles. Raise a StateError where it is not an array of real numbers:
-    texts, dates, masked arrays.
+    """Return an argument as doubles. Raise a StateError where it is not an array of real numbers,
+    such as strings, dates or masked arrays.
     """
     if type(x) is np.ndarray and x.dtype == np.float64:
         return x
@@ -121,7 +121,7 @@ def batch(quantity: str, given: Mapping[str, Array | None]) -> tuple[int, ...]:
 
 
 def check_frame(spec: Spec, quantity: Quantity, which: tuple[str, ...]) -> None:
-    """Raise where the frame or the axes of a quantity are missing or not known."""
+    """Raise an error where a quantity needs a frame or axes that are missing or unknown."""
     wanted = quantity.frame + quantity.axes
     if len(which) != wanted:
         takes = ("no frame", "a frame", 'a frame, then axes "world" or "body"')[wanted]
@@ -206,7 +206,7 @@ def _values(spec: Spec, parameters: Parameters) -> Array | None:
 
 
 def place_in(lead: tuple[int, ...], k: int) -> str:
-    """Return the place of the k-th state of a batch in words, for messages; nothing for a single
-    state.
+    """Return a phrase such as " at (0, 3) of the batch" for the k-th state of a batch, for
+    messages; "" for a single state.
     """
     return f" at {tuple(int(i) for i in np.unravel_index(k, lead))} of the batch" if lead else ""

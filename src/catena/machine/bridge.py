@@ -1,5 +1,5 @@
-"""Other people's conventions: q, v, a and tau to and from Pinocchio, MuJoCo and Drake, for the same
-URDF.
+"""Conversions of q, v, a and tau to and from the conventions of Pinocchio, MuJoCo and Drake, for
+the same URDF.
 
                       catena                  Pinocchio               MuJoCo                   Drake
     joint order  file, depth first  siblings sorted by name     file, depth first  file, depth first
@@ -15,9 +15,10 @@ URDF.
     planar, q         x, y, angle             x, y, cosine, sine           x, y, angle   x, y, angle
     planar, v         in the parent           in the child    in the parent            in the parent
 
-A `Bridge` is made for one machine and one peer. Its methods take our arrays (..., n) and give the
-peer's, and back. Accelerations are the rates of the speeds, so a turning base adds a term between
-frames; forces go by power: tau' v is the same on both sides.
+A `Bridge` is made for one machine and one other program, the peer. Its methods convert catena's
+arrays (..., n) to the peer's, and back. Accelerations are the rates of the speeds, so that a
+rotating base adds a term between frames. Forces are converted such that the power tau' v is the
+same on both sides.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class _Joint:
-    """The places and sizes of one joint's coordinates and speeds, in catena's vectors and in the
+    """The indices and sizes of one joint's coordinates and speeds, in catena's vectors and in the
     peer's.
     """
 
@@ -88,7 +89,7 @@ class Bridge:
         return self._copy(np.asarray(q, float), self._q_in, back=True)
 
     def _q_out(self, kind: str, q: Array) -> Array:
-        """Return one joint's coordinates, in catena's convention, in the peer's."""
+        """Return the coordinates of one joint in the peer's convention, from catena's."""
         if kind == "plain" or self.peer == "mujoco":
             return q
         if kind == "continuous":
@@ -101,7 +102,7 @@ class Bridge:
         return np.concatenate([quaternion, position], axis=-1)
 
     def _q_in(self, kind: str, q: Array) -> Array:
-        """Return one joint's coordinates, in the peer's convention, in catena's."""
+        """Return the coordinates of one joint in catena's convention, from the peer's."""
         if kind == "plain" or self.peer == "mujoco":
             return q
         if kind == "continuous":
@@ -123,9 +124,8 @@ class Bridge:
         return self._rotated(q, v, inward=True)
 
     def tau_to(self, q: Array, tau: Array) -> Array:
-        """Return catena's generalised forces tau (..., nv) as the peer's.
-
-        The maps between speeds are orthogonal, so that forces transform as speeds do.
+        """Return catena's generalised forces tau (..., nv) as the peer's. The maps between speeds
+        are orthogonal, so that forces transform in the same way as speeds.
         """
         return self.v_to(q, tau)
 
@@ -148,8 +148,8 @@ class Bridge:
         return self.v_from(q, np.asarray(a, float) - self._spin(q, v))
 
     def matrix_to(self, q: Array, M: Array) -> Array:
-        """Return a matrix over catena's speeds (..., nv, nv), such as the mass matrix, over the
-        peer's.
+        """Return a matrix (..., nv, nv) that refers to catena's speeds, such as the mass matrix,
+        for the peer's speeds.
         """
         T = self._map(q)
         return T @ np.asarray(M, float) @ np.swapaxes(T, -1, -2)
@@ -161,7 +161,9 @@ class Bridge:
         return np.asarray(J, float) @ np.swapaxes(self._map(q), -1, -2)
 
     def _map(self, q: Array) -> Array:
-        """Return T (..., nv, nv) with v_peer = T v."""
+        """Return the matrix T (..., nv, nv) that converts catena's speeds to the peer's, v_peer = T
+        v.
+        """
         q = np.asarray(q, float)
         columns = [
             self.v_to(q, np.broadcast_to(e, (*q.shape[:-1], self.nv))) for e in np.eye(self.nv)
@@ -329,7 +331,7 @@ def bridge(machine: Machine, peer: str, joint_order: Sequence[str] | None = None
 
 
 def _layout(j: Joint, peer: str) -> str:
-    """Return how the joint's coordinates are laid out in the peer's vectors, from the joint
+    """Return how the coordinates of a joint are stored in the peer's vectors, from the joint
     catalogue.
     """
     layouts = CATALOGUE[j.kind].layouts

@@ -40,8 +40,8 @@ def sample(spec: Spec, rng: np.random.Generator, *shape: int) -> Array:
 
 
 def _folded(x: Array, lower: float, upper: float) -> Array:
-    """Return the numbers reflected at the limits until they lie between them; those that do already
-    stay as they are. A limit may be infinite.
+    """Return the numbers reflected at the limits until they lie between them; numbers between the
+    limits do not change. A limit may be infinite.
 
     >>> _folded(np.array([0.5, 1.25, -0.5, 2.5]), 0.0, 1.0)
     array([0.5 , 0.75, 0.5 , 0.5 ])
@@ -57,8 +57,8 @@ def _folded(x: Array, lower: float, upper: float) -> Array:
 
 
 def coordinate_rate(spec: Spec, q: ArrayLike, v: ArrayLike) -> Array:
-    """Return qdot (..., nq): the speeds themselves; for a quaternion, half its product with the
-    angular velocity.
+    """Return qdot (..., nq): the speeds; for a quaternion, half the quaternion times the angular
+    velocity.
     """
     q, v = (_finite(spec, "coordinate_rate", name, x) for name, x in (("q", q), ("v", v)))
     rate = np.zeros((*np.broadcast_shapes(q.shape[:-1], v.shape[:-1]), spec.sizes.nq))
@@ -96,8 +96,8 @@ def move(spec: Spec, q: ArrayLike, change: ArrayLike) -> Array:
 
 
 def _finite(spec: Spec, question: str, name: str, x: ArrayLike) -> Array:
-    """Return an argument as doubles of the right last size. Raise a StateError where one is not
-    finite.
+    """Return an argument as doubles. Raise a StateError where its last size is wrong or a value is
+    not finite.
     """
     found = arguments.array(spec, question, name, x)
     bad = ~np.isfinite(found)

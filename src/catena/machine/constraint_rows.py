@@ -3,10 +3,10 @@ that of A'.
 
     A v + B = 0,     A a = gamma,     M a + bias = tau + A' lam
 
-`machine.rows` leaves out the rows that can never act (those of a planar loop across its plane
-repeat what the joints of the tree impose). Mobility and reactions need these too, so they are all
-here. After the loops come the rows of constraints (gears, cams, expressions), and speed rows (a
-wheel that rolls, a knife edge) come last.
+`machine.rows` leaves out the rows that can never act: those of a planar loop across its plane
+repeat what the joints of the tree impose. Mobility and reactions need these too, so that this
+module has all rows. After the loops come the rows of constraints (gears, cams, expressions), and
+speed rows (a wheel that rolls, a knife edge) come last.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ class Rows:
     joins. error, rate, gamma (m,): the residual (m, or the cosine of an angle; zero for speed
     rows), its rate, and A a. A: (m, nv). wrench: (m, 6), torque first: the wrench of one unit of
     the row's multiplier on the child, about the ground's origin in the ground's axes (the parent
-    feels the opposite). It is zero for constraints and for speed rows that are given as a text,
-    which act along the speeds as motors do.
+    feels the opposite). It is zero for constraints and for speed rows that are given as
+    expressions, which act along the speeds as motors do.
     """
 
     names: tuple[tuple[str, str], ...]
@@ -59,7 +59,7 @@ class Rows:
 
 
 class Spaces(NamedTuple):
-    """The rank and the null spaces of rows A (m, nv).
+    """The rank and the null spaces of constraint rows A (m, nv).
 
     T (nv, nv - rank): A T = 0. N (m, m - rank): N' A = 0. values: the singular values of A~,
     largest first. inverse (nv, m) = C^1/2 (A~)+ N^-1/2: the least d with A d = r is inverse r, and
@@ -103,8 +103,8 @@ def rows_at(machine: Machine, q: Array, v: Array | None = None, t: float = 0.0) 
 
 
 def position_count(machine: Machine) -> int:
-    """Return how many of `machine.rows` are position rows, of loops and of constraints. They come
-    first, and the speed rows last.
+    """Return how many of `machine.rows` are rows of positions, which belong to loops and
+    constraints. They come first, and the speed rows last.
     """
     return len(machine.rows) - sum(len(row.labels) for row in machine.mechanism.nonholonomic)
 
@@ -176,7 +176,7 @@ def least_multipliers(
     """Return lambda (..., rows), as `Machine.multipliers` does.
 
     check: whether to raise for states that break the rows. The rows of a run are evaluated without
-    it: the ledger says how well they kept the constraints.
+    it: the ledger says how well they satisfied the constraints.
     """
     (lam,) = machine.evaluate(
         "multipliers", q, v, tau, wrenches=wrenches, parameters=parameters, t=t, check=check
@@ -205,8 +205,8 @@ def across(A: Array) -> Array:
 
 
 def all_rows(machine: Machine, A: Array) -> Array:
-    """Return the rows A (..., m, nv) of `machine.rows` in their places among all rows, as in
-    `rows_at`. Rows that can never act are zero.
+    """Return A (..., m, nv) of the rows in `machine.rows`, at the indices that they have among all
+    rows in `rows_at`. Rows that can never act are zero.
     """
     loops = sum(len(j.closure) for j in machine.mechanism.loops)
     active = row_table(machine)[3]

@@ -25,8 +25,8 @@ SUSPICIOUS_RESULT = 1e9
 
 
 def suspicious(request: Request, out: Array) -> bool:
-    """Whether a result is so large (SUSPICIOUS_RESULT) that its cause is examined before it is
-    returned.
+    """Return whether a result is so large (SUSPICIOUS_RESULT) that its cause is examined before it
+    is returned.
     """
     return request.quantity.inverts and bool(
         out.max(initial=0.0) > SUSPICIOUS_RESULT or out.min(initial=0.0) < -SUSPICIOUS_RESULT
@@ -35,8 +35,8 @@ def suspicious(request: Request, out: Array) -> bool:
 
 def explain(spec: Spec, ask: Ask, request: Request, out: Array) -> None:
     """Raise an error that says why a result is not finite: an input that is not, a spring of zero
-    length, or a singular inertia. ask: `Router.ask` of the same machine. A result that is large but
-    finite, with a regular inertia, raises nothing.
+    length, or a singular inertia. ask: `Router.ask` of the same machine. For a result that is large
+    but finite, with a regular inertia, no error is raised.
     """
     quantity = request.quantity.name
     for name, x in (
@@ -81,7 +81,9 @@ def explain(spec: Spec, ask: Ask, request: Request, out: Array) -> None:
 
 
 def _check_spring_lengths(spec: Spec, ask: Ask, request: Request) -> None:
-    """Raise where both ends of a spring are at one point: its force has no direction there."""
+    """Raise an error where both ends of a spring are at one point, because its force has no
+    direction there.
+    """
     for load, start, end in ((x, *ends) for x in spec.mechanism.loads for ends in x.gaps()):
         ends = (
             ask(QUANTITIES["pose"], request.states[:1], which=(f,))[0][..., 3] for f in (end, start)
@@ -96,8 +98,8 @@ def _check_spring_lengths(spec: Spec, ask: Ask, request: Request) -> None:
 
 
 def _singular(spec: Spec, ask: Ask, q: Array, v: Array, tau: Array, at: str) -> None:
-    """Raise where the articulated-body pass meets a pivot that is zero relative to its inertia, and
-    name the joint.
+    """Raise an error that names a joint, where the articulated-body pass meets a pivot that is zero
+    relative to the inertia of the joint.
     """
     if spec.layout.modal:  # the articulated-body pass has no flexible bodies
         _singular_matrix(spec, ask, q, at)
@@ -134,8 +136,8 @@ def _singular(spec: Spec, ask: Ask, q: Array, v: Array, tau: Array, at: str) -> 
 
 
 def _singular_matrix(spec: Spec, ask: Ask, q: Array, at: str) -> None:
-    """Raise where the mass matrix is singular, and name the speed with the largest part in the
-    motion that has no inertia.
+    """Raise an error where the mass matrix is singular. It names the speed with the largest part in
+    the motion that has no inertia.
     """
     found = motion_without_energy(ask(QUANTITIES["mass_matrix"], (q,))[0])
     if found is not None:

@@ -38,7 +38,9 @@ class EquationMachine(Machine):
         return f"{super().__repr__()[:-1]}, by {self.equations.formulation})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return how to rebuild the machine, with the equations derived again."""
+        """Return the function and arguments that rebuild the machine, with the equations derived
+        again, for copies and pickles.
+        """
         return _again, (
             self.mechanism,
             self.equations.formulation,

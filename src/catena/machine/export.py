@@ -1,12 +1,12 @@
 """Export: any kernel of a machine as C that stands alone.
 
-    Machine -> tape of one quantity -> one C function of plain arrays, and a header that says what
-    each argument is
+    Machine -> expression of one quantity -> one C function of plain arrays, with a header
+    that documents its arguments
 
     void arm_inverse_dynamics(const double *q, const double *v, const double *a, double *tau);
 
-The C is C99 and needs nothing but math.h: straight-line code, no loops, no branches, no memory of
-its own, so it may be called from any thread and from an interrupt. Matrices are stored by rows. A
+The C is C99 and needs nothing but math.h: straight-line code, no loops, no branches, no static
+memory, so it may be called from any thread and from an interrupt. Matrices are stored by rows. A
 result may be written over an argument.
 """
 
@@ -40,8 +40,8 @@ MATH = {line.partition("(")[0] for line in program.C.values() if line[0].isalpha
 
 @dataclass(frozen=True)
 class CArgument:
-    """An argument of the C function: its name, its shape, its meaning, and a line for each entry
-    where that helps.
+    """An argument of the C function: its name, its shape, its meaning, and the meaning of each
+    entry where these have names.
     """
 
     name: str
@@ -57,7 +57,9 @@ class CArgument:
 
 @dataclass(frozen=True)
 class CKernel:
-    """One quantity as C. `source` and `header` are the texts, `write` writes both into a folder."""
+    """One quantity as C. `source` and `header` are the code as strings, `write` writes both into a
+    folder.
+    """
 
     name: str
     title: str
@@ -247,8 +249,8 @@ def _inputs(
 
 
 def _entries(machine: Machine, quantity: Quantity) -> tuple[str, ...]:
-    """Return the names of the rows of a result: joints or constraint rows, nothing for other
-    results.
+    """Return the names of the entries of a result along its first dimension: joints or constraint
+    rows; nothing for other results.
     """
     (first, *_), *more = [y.shape or ("",) for y in quantity.outputs]
     if first == "joints":
@@ -269,6 +271,8 @@ def _fix(f: ca.Function, k: int, values: Sequence[float]) -> ca.Function:
 
 
 def _comment(text: str) -> str:
-    """Return a text with everything replaced that may not stand in a one-line C comment."""
+    """Return a string in which everything is replaced that is not allowed in a one-line C
+    comment.
+    """
     line = "".join(c if c.isprintable() else "?" for c in text)
     return line.replace("*/", "* /").replace("/*", "/ *").replace("??", "? ?").replace("\\", "/")

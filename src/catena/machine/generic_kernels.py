@@ -1,4 +1,5 @@
-"""The generic kernels, one function per quantity: rows of states in, an array (batch, ...) out.
+"""The generic kernels, which serve all mechanisms: one function per quantity, from states (batch,
+n) to an array (batch, ...).
 
 A kernel takes the `KernelRuns` of a request, which run compiled kernels, and a `Request` whose
 states are rows (batch, n).
@@ -32,22 +33,22 @@ def rows(x: Array, lead: tuple[int, ...], batch: int) -> Array:
 
 # --- quantities of a state
 def plain(name: str) -> GenericKernel:
-    """Return the generic kernel of that name, for quantities of the states alone. Several outputs
-    stand side by side.
+    """Return the function that evaluates the generic kernel of that name, for quantities of the
+    states alone. Several outputs are stored next to each other.
     """
     return lambda runs, request: runs.run(name, request.states)
 
 
 def dynamics(name: str) -> GenericKernel:
-    """Return the generic kernel of that name, for quantities of the states and of the external
-    wrenches on nodes.
+    """Return the function that evaluates the generic kernel of that name, for quantities of the
+    states and of the external wrenches on nodes.
     """
     return lambda runs, request: runs.run(name, (*request.states, _wrenches(runs, request, "node")))
 
 
 def still(runs: KernelRuns, request: Request) -> Array:
-    """Evaluate the inverse dynamics with zero for the speeds and accelerations that are not inputs
-    of the quantity.
+    """Evaluate inverse dynamics with zeros in place of the speeds and accelerations that are not
+    inputs of the quantity.
     """
     zeros = np.zeros(runs.spec.sizes.nv)
     missing = [zeros] * (3 - len(request.states))
@@ -77,8 +78,8 @@ def multipliers(runs: KernelRuns, request: Request) -> Array:
 
 
 def _possible(runs: KernelRuns, request: Request, found: Array, wanted: slice) -> Array:
-    """Return the columns `wanted` of accelerations, multipliers, residuals and rates. Where the
-    request requires states on the rows, states that break them give NaN.
+    """Return the columns `wanted` of accelerations, multipliers, residuals and rates. If the
+    request is only defined where the constraint rows hold, states that violate them give NaN.
     """
     out = found[:, wanted].copy()
     if request.on_rows:
@@ -97,8 +98,8 @@ def reactions(runs: KernelRuns, request: Request) -> Array:
 
 # --- quantities of a frame
 def framed(name: str) -> GenericKernel:
-    """Return the generic kernel of that name, for quantities of a frame, in the axes of the
-    request.
+    """Return the function that evaluates the generic kernel of that name, for quantities of a
+    frame, in the axes of the request.
     """
 
     def run(runs: KernelRuns, request: Request) -> Array:
@@ -133,7 +134,7 @@ def jacobian_rate(runs: KernelRuns, request: Request) -> Array:
 
 # --- wrenches
 def _seat_matrix(runs: KernelRuns, seat: Any) -> Array:
-    """Return X_NF, the pose of a frame on its node, as numbers (3, 4)."""
+    """Return X_NF (3, 4), the pose of a frame on its node."""
     value = lambda x: value_of(x, runs.spec.mechanism.parameters)  # noqa: E731
     return np.array(
         [[*map(value, row), value(p)] for row, p in zip(seat.pose.rotation, seat.pose.position)],

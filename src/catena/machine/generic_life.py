@@ -1,4 +1,4 @@
-"""The life "generic": kernels that are compiled once for all mechanisms, and run over several
+"""The backend "generic": kernels that are compiled once for all mechanisms, and run over several
 states at once.
 """
 
@@ -30,8 +30,8 @@ class GenericLife:
         return generic.Structure(self.spec.layout, self.spec.snap)
 
     def can(self, request: Request) -> bool:
-        """Whether it can evaluate a request: the quantity has a generic kernel, the kernels treat
-        everything in the mechanism, and no parameters are given.
+        """Return whether this backend can evaluate a request: the quantity has a generic kernel,
+        the kernels cover everything in the mechanism, and no parameters are given.
         """
         known = (
             request.quantity.generic is not None and request.quantity.name not in self.spec.traces
@@ -59,7 +59,9 @@ class GenericLife:
         )
 
     def _parts(self, request: Request, out: Array) -> Sequence[Array]:
-        """Split an array that holds the outputs of a quantity side by side."""
+        """Return the outputs of a quantity as separate arrays, from an array that stores them next
+        to each other.
+        """
         shapes = [y.size(self.spec.sizes) for y in request.quantity.outputs_of(self.spec.sizes)]
         flat = out.reshape(request.batch, -1)
         return tuple(np.split(flat, np.cumsum([int(np.prod(s)) for s in shapes])[:-1], axis=1))
@@ -73,8 +75,8 @@ class GenericLife:
 
 
 class Runs:
-    """Runs compiled kernels for one request, and records whether all numbers in and out of them
-    were finite.
+    """Runs compiled kernels for one request, and records whether all numbers in their inputs and
+    outputs were finite.
     """
 
     def __init__(self, life: GenericLife):
@@ -86,8 +88,8 @@ class Runs:
     def run(
         self, name: str, states: Sequence[Array], node: int = -1, X: Array | None = None
     ) -> Array:
-        """Return the rows (batch, ...) that a generic kernel computes from rows of its inputs.
-        node, X: node and pose of a frame, for quantities of a frame.
+        """Return the results (batch, ...) of a generic kernel for its inputs (batch, n). node, X:
+        node and pose of a frame, for quantities of a frame.
         """
         batch = len(states[0])
         (out,), finite = self.life.kernel(name, node, X)(states, batch, threads=self.spec.threads)

@@ -1,5 +1,5 @@
-"""The life "lanes": machine code that is compiled for this mechanism and runs over several states
-at once.
+"""The backend "lanes": machine code that is compiled for this mechanism and runs over several
+states at once.
 """
 
 from __future__ import annotations
@@ -24,12 +24,10 @@ def tape(
     wrenches: tuple[tuple[str, str], ...] = (),
     on_rows: bool = False,
 ) -> ca.Function:
-    """Return the tape of a quantity: a CasADi function of its inputs, wrenches, parameters and
-    time, as far as it has them. on_rows: whether its first output is NaN where the state breaks the
-    constraint rows.
-
-    Tapes of catena's own expressions are cached on disk: reading one takes a hundredth of the time
-    of tracing it.
+    """Return the traced expression of a quantity: a CasADi function of its inputs, wrenches,
+    parameters and time, as far as it depends on them. on_rows: whether its first output is NaN
+    where the state violates the constraint rows. Expressions of catena's own quantities are cached
+    on disk: reading one takes a hundredth of the time of tracing it.
     """
     trace = spec.traces.get(quantity.name, quantity.trace)
     on_rows = on_rows and bool(spec.rows)
@@ -70,9 +68,7 @@ def _traced(
 
 
 class LanesLife:
-    """Evaluates every quantity. A tape is compiled when a quantity is first evaluated, and
-    cached.
-    """
+    """Evaluates every quantity. A quantity is compiled when it is first evaluated, and cached."""
 
     name = "lanes"
 
@@ -83,11 +79,13 @@ class LanesLife:
         ] = {}
 
     def can(self, request: Request) -> bool:
-        """Whether it can evaluate a request: always, because every quantity has an expression."""
+        """Return whether this backend can evaluate a request: always, because every quantity has an
+        expression.
+        """
         return True
 
     def call(self, request: Request) -> Answer:
-        """Evaluate a request. An input that is the same for all states is passed as one row."""
+        """Evaluate a request. An input that is the same for all states is passed once."""
         p = request.parameters
         if p is None and self.spec.parameter_names:
             p = np.array(list(self.spec.mechanism.parameters.values()))

@@ -1,4 +1,4 @@
-"""Lookup: the machine for a question, the places of names in q and v, and checked states.
+"""Lookup: the machine that answers a question, the indices of names in q and v, and checked states.
 
 Every question takes a Mechanism or a Machine first. A Mechanism is compiled for the call, so
 compile it once for several questions.
@@ -34,8 +34,8 @@ def machine_of(asked: Mechanism | Machine) -> Machine:
 
 @dataclass(frozen=True)
 class Coordinate:
-    """A scalar coordinate whose rate is a speed: its name, the name of the speed, their places in q
-    and v, its joint, and its limits (rad, m).
+    """A scalar coordinate whose rate is a speed: its name, the name of the speed, their indices in
+    q and v, its joint, and its limits (rad, m).
     """
 
     name: str
@@ -78,8 +78,8 @@ def _mechanism(asked: Mechanism | Machine) -> Mechanism:
 
 
 def speeds_of(asked: Mechanism | Machine, name: str) -> list[int]:
-    """Return the places in v of a name: all speeds of a joint, or the one speed of a coordinate or
-    speed.
+    """Return the indices in v that a name refers to: all speeds of a joint, or the one speed of a
+    coordinate or speed.
     """
     first, m = 0, _mechanism(asked)
     for j in m.moving:
@@ -98,14 +98,16 @@ def speeds_of(asked: Mechanism | Machine, name: str) -> list[int]:
 
 
 def all_speeds_of(machine: Machine, names: Iterable[str] | str) -> list[int]:
-    """Return the places in v of several names, each once, in increasing order."""
+    """Return the indices in v that several names refer to, without repetitions, in increasing
+    order.
+    """
     names = [names] if isinstance(names, str) else names
     return sorted({k for name in names for k in speeds_of(machine, name)})
 
 
 def by_speed(machine: Machine, question: str, given: Mapping[str, Any] | None) -> dict[int, float]:
-    """Return {place in v: value} for a mapping by names. A joint with several speeds takes one
-    value for each. question: for error messages.
+    """Return {index in v: value} for a mapping by names. A joint with several speeds takes one
+    value for each. question: the name of the question, for messages.
     """
     found: dict[int, float] = {}
     for name, value in (given or {}).items():
@@ -144,8 +146,9 @@ def state(machine: Machine, question: str, **given: Any) -> list[Array]:
 def states(
     machine: Machine, question: str, q: Any, v: Any, parameters: Any
 ) -> tuple[Array, Array, Array, tuple[int, ...]]:
-    """Return q, v and parameters as rows, one per state, and their leading shape. None becomes the
-    neutral q, zero speeds, the mechanism's own parameters. question: for error messages.
+    """Return q, v and parameters as arrays with one row per state, and their leading shape. None
+    becomes the neutral q, zero speeds, the mechanism's own parameters. question: the name of the
+    question, for messages.
     """
     q = machine.neutral() if q is None else arguments.array(machine, question, "q", q)
     v = np.zeros(machine.nv) if v is None else arguments.array(machine, question, "v", v)

@@ -1,11 +1,10 @@
 """Machine: the quantities of a mechanism as methods that take arrays with any leading shape.
 
 Each method evaluates one quantity of the table in `quantities`. The router (`router`) chooses which
-compiled code, called a life, evaluates it. Lanes come first, for one state as for a batch: machine
-code that is compiled for this mechanism and runs over several states at once. Mechanisms with more
-than `LANES_UP_TO` nodes use the generic kernels instead, which are compiled once for all
-mechanisms, because the time to compile lanes grows with the mechanism. Both give the same results
-to rounding.
+of two backends evaluates it. Usually this is "lanes", for one state as for a batch: machine code
+that is compiled for this mechanism and evaluates several states at once. Mechanisms with more than
+`LANES_UP_TO` nodes use "generic" instead, kernels that are compiled once for all mechanisms,
+because the time to compile lanes grows with the mechanism. Both give the same results to rounding.
 """
 
 from __future__ import annotations
@@ -128,8 +127,8 @@ class Machine:
         self._single = SingleCalls(self._router)
 
     def _traces(self) -> Mapping[str, Trace]:
-        """Return the quantities, by name, that have expressions other than those of the recursive
-        kernels.
+        """Return {name: expression} of the quantities whose expressions are not those of the
+        recursive kernels.
         """
         return {}
 
@@ -141,8 +140,8 @@ class Machine:
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return how to rebuild the machine from its mechanism: memory addresses and machine code
-        cannot be copied or pickled.
+        """Return the function and arguments that rebuild the machine from its mechanism, for copies
+        and pickles: memory addresses and machine code cannot be copied.
         """
         return _again, (type(self), self.mechanism, self.threads, self.snap, self.life)
 
@@ -381,7 +380,7 @@ class Machine:
         """Return the forces of joint damping and of dry friction at the speeds `v`.
 
         In the other methods tau is the whole force along the joints' speeds. In `simulate`,
-        `hybrid_dynamics` and `catena.analysis.inverse_dynamics` tau is what the motors give, and
+        `hybrid_dynamics` and `catena.analysis.inverse_dynamics` tau is the force of the motors, and
         these forces act in addition: whole force = motors + losses.
 
         Parameters
@@ -431,7 +430,7 @@ class Machine:
     ) -> dict[str, Array]:
         """Return the wrench in every joint, fixed joints and joints that close loops included.
 
-        It is what the parent does to the child through the joint, its motor included, about the
+        It is the action of the parent on the child through the joint, its motor included, about the
         child body's origin and along the child body's axes. `catena.machine.reactions` has other
         axes, and a function that rotates wrenches with undetermined components.
 

@@ -70,8 +70,8 @@ class Operator:
         return tuple(_summed(x.reshape(*lead, x.shape[-1]), y.shape) for x, y in zip(out, given))
 
     def native_value(self, rest: int) -> Handler | None:
-        """Return machine code for the value, where lanes evaluate batches; else None. rest: the
-        address of the function that evaluates what this code does not take.
+        """Return machine code for the value, if lanes evaluate batches of the quantity; else None.
+        rest: the address of the function that takes over the calls that this code does not handle.
         """
         router = self.machine._router
         states = tuple(
@@ -96,13 +96,15 @@ class Operator:
         )
 
     def native_pullback(self, rest: int) -> Handler | None:
-        """Return machine code for the pullback. The call has dy first, the tape has it last."""
+        """Return machine code for the pullback. Its call has dy as the first argument, the
+        expression has it as the last.
+        """
         return Handler(self._kernel, [*range(1, self.count + 1), 0], self._same, rest)
 
     @cached_property
     def _same(self) -> list[Array]:
-        """The inputs of the tape that are the same for all states: the parameters, and the time
-        zero.
+        """The inputs of the expression that are the same for all states: the parameters, and the
+        time zero.
         """
         spec = self.machine.spec
         p = (
@@ -157,7 +159,9 @@ def torch_operator(machine: Machine, quantity: str, *which: str) -> Callable[...
     enabled = torch.is_grad_enabled
 
     class Pullback(torch.autograd.Function):
-        """The pullback of the kernel. It supports vmap, and has no derivatives of its own."""
+        """The pullback as an operator of its own. It supports vmap, and has no further
+        derivatives.
+        """
 
         @staticmethod
         def forward(dy: Any, *xs: Any) -> Any:
@@ -181,7 +185,7 @@ def torch_operator(machine: Machine, quantity: str, *which: str) -> Callable[...
 
         @staticmethod
         def vmap(info: Any, dims: Any, *given: Any) -> Any:
-            """Map over a batch. Each entry has gradients of its own, also for an input that is the
+            """Evaluate a batch. Each entry has its own gradients, also for an input that is the
             same for all.
             """
             moved = [
@@ -194,8 +198,8 @@ def torch_operator(machine: Machine, quantity: str, *which: str) -> Callable[...
             return tuple(g.reshape(x.shape) for g, x in zip(found, moved[1:])), (0,) * len(found)
 
     class Recorded(torch.autograd.Function):
-        """The kernel and its pullback without vmap, in a third of the time of the form that
-        supports it.
+        """The operator and its pullback without support of vmap, which takes a third of the time of
+        the form that supports it.
         """
 
         @staticmethod
@@ -208,7 +212,7 @@ def torch_operator(machine: Machine, quantity: str, *which: str) -> Callable[...
             return Pullback.apply(dy, *ctx.saved_tensors)
 
     class Kernel(torch.autograd.Function):
-        """The kernel and its pullback, with vmap."""
+        """The operator and its pullback, with vmap."""
 
         @staticmethod
         def forward(*xs: Any) -> Any:
@@ -224,7 +228,7 @@ def torch_operator(machine: Machine, quantity: str, *which: str) -> Callable[...
 
         @staticmethod
         def vmap(info: Any, dims: Any, *xs: Any) -> Any:
-            """Map over a batch, which is moved to the first dimension."""
+            """Evaluate a batch, whose dimension is moved to the front."""
             deepest = max(x.ndim - (d is not None) for x, d in zip(xs, dims))
             moved = [x if d is None else _front(x.movedim(d, 0), deepest) for x, d in zip(xs, dims)]
             return Kernel.apply(*moved), 0
@@ -255,8 +259,8 @@ def torch_operator(machine: Machine, quantity: str, *which: str) -> Callable[...
 
 
 def _front(x: Any, deepest: int) -> Any:
-    """Insert dimensions of size one after the batch, so that inputs with different numbers of
-    dimensions broadcast alike.
+    """Insert dimensions of size one after the batch dimension, so that inputs with different
+    numbers of dimensions are broadcast in the same way.
     """
     return x.reshape(x.shape[0], *[1] * (deepest + 1 - x.ndim), *x.shape[1:])
 

@@ -1,5 +1,5 @@
-"""Checks of parameter values: a body's mass and inertia must be physically possible, and losses
-zero or more.
+"""Checks of parameter values: the mass and inertia of a body must be physically possible, and
+coefficients of losses must not be negative.
 
 A mechanism is checked at its own parameters when it is compiled. Here the same rules are applied to
 the parameters of a call, for whole batches.
@@ -84,7 +84,7 @@ class ParameterCheck:
 
 
 def _zero_or_more(m: Mechanism) -> Iterator[tuple[str, Any]]:
-    """Yield the scalars that must be zero or more, each with its name for messages."""
+    """Yield the scalars that must not be negative, each with its name for messages."""
     for b in m.bodies:
         if b.flexible is None:
             yield f"the mass of body {b.name!r} (kg)", b.mass
@@ -100,6 +100,6 @@ def _depends(x: Any) -> bool:
 
 
 def _at(table: Mapping[str, Array], k: int) -> str:
-    """Return the values of the parameters of state k, in words."""
+    """Return a phrase with the values of the parameters of state k, for messages."""
     values = {name: x.flat[k] if x.size > k else x.flat[0] for name, x in table.items()}
     return " where " + ", ".join(f"{name} = {x:g}" for name, x in list(values.items())[:6])

@@ -1,4 +1,5 @@
-"""The rule by which states keep their constraint rows, in numbers; `state_check` raises the errors.
+"""The tolerances within which a state satisfies its constraint rows; `state_check` raises the
+errors.
 
 |error| <= OPEN          relative to the size of the row: the length of its loop, or 1 for the
                          cosine of an angle (`kernels.rank`)
@@ -21,8 +22,8 @@ OPEN = 1e-6
 
 
 def possible(spec: Spec, error: Array, rate: Array, v: Array) -> NDArray[np.bool_]:
-    """Return whether each state keeps its loops closed, (n,). error, rate (n, m): residuals and
-    rates of the rows of loops; v (n, nv): speeds.
+    """Return whether each state satisfies the rows of its loops, (n,). error, rate (n, m):
+    residuals and rates of the rows; v (n, nv): speeds.
     """
     by = metric(spec)
     size = np.sqrt(by.size)

@@ -1,12 +1,12 @@
-"""The table of quantities: everything a machine can be asked for, each in one record.
+"""The table of quantities: everything that a machine can compute, each in one record.
 
-    Quantity -> Machine.evaluate, argument checks, the lives (router), Machine.function, export to
-    C, docs/quantities.md
+    Quantity -> Machine.evaluate, argument checks, backends (router), Machine.function,
+    export to C, docs/quantities.md
 
-A record says what a quantity is a function of, what comes out in which shape, how it is written as
-an expression of a mechanism's symbols, and which compiled kernels it has besides. The expression
-alone is enough: batches, single states, derivatives and C all follow from it. `register` adds a
-quantity from outside.
+A record holds the inputs of a quantity, its outputs with their shapes, its expression in the
+symbols of a mechanism, and the names of compiled kernels, if there are any. The expression alone is
+enough: batches, single states, derivatives and C all follow from it. `register` adds a quantity
+from outside.
 
     register(Quantity("power", ("q", "v", "tau"), (Output("power", "power of the joint forces,
     W"),),
@@ -39,7 +39,9 @@ register = QUANTITIES.register
 
 
 def find(name: str, kind: str = "quantity") -> Quantity:
-    """Return the quantity of that name. kind: the word for it in the error where there is none."""
+    """Return the quantity of that name. kind: the word for "quantity" in the error message where
+    there is none.
+    """
     if name not in QUANTITIES:
         raise UnknownNameError(kind, name, QUANTITIES, "a machine")
     return QUANTITIES[name]

@@ -1,19 +1,18 @@
-"""Reactions: the wrench in every joint, those that close loops included; what is not determined is
-said to be so.
+"""Reactions: the wrench in every joint, those that close loops included. Components that are not
+determined are NaN.
 
-The multipliers follow from the motion, A' lam = M a + b - tau. Where rows say the same thing twice,
-lam is known up to a vector n with A' n = 0: a load that the mechanism carries inside itself without
-moving (a door on three hinges). A component of a joint's wrench that such a vector changes is not
-determined by rigid bodies at all; it comes back as NaN, not as zero.
+The multipliers follow from the motion, A' lam = M a + b - tau. Where rows depend on each other, lam
+is known up to a vector n with A' n = 0: an internal load, which does not move the mechanism (as in
+a door on three hinges). A component of a joint's wrench that such a vector changes is not
+determined by rigid bodies; it is returned as NaN, not as zero.
 
 Which components are determined depends on the axes: in a planar loop those in its plane are, along
-axes that lie in it. Ask for the axes you want (`axes`: "body", "joint", "world", or any frame), or
-turn what you have with `rotated`: a product R @ w would make NaN of everything, because 0 times NaN
-is NaN.
+axes that lie in it. Choose the axes by `axes` ("body", "joint", "world", or any frame), or rotate a
+result with `rotated`: the product R @ w would be NaN in all components, because 0 times NaN is NaN.
 
-Gears, cams, belts, racks and screws push where their records say (`row_actions`). What a record
-does not say, such as the pressure angle of gears, leaves components of the joints that carry it
-undetermined too; `undetermined` names these joints and the reasons.
+The forces of gears, cams, belts, racks and screws act where their records state (`row_actions`).
+Data that a record does not state, such as the pressure angle of gears, leave components in the
+joints that carry the force undetermined too; `undetermined` names these joints and the reasons.
 """
 
 from __future__ import annotations
@@ -60,13 +59,13 @@ def reactions(
     """Return the wrench on the child of every joint, loops included, torque first: {joint: (...,
     6)} (N m, N).
 
-    It is what the parent does to the child through the joint, its motor included. axes: "body",
+    It is the action of the parent on the child through the joint, its motor included. axes: "body",
     about the child body's origin in its axes; "joint", at the joint's frame on the child, in its
     axes; "world", about the child's origin in the ground's axes; the name of a frame or body, about
     the child's origin in that frame's axes. tau (..., nv): the joint forces of the motion (N m, N),
     by default zero; with loops the motion alone does not determine them. t: time, s. check: whether
     to raise for states that leave a loop open or have speeds that open one; the rows of a run are
-    evaluated without it, because the ledger says how well they kept the constraints.
+    evaluated without it, because the ledger says how well they satisfied the constraints.
 
     A component is NaN where it is not determined, because rows are redundant or because a
     constraint does not state where it acts (`undetermined`). A QuestionError is raised where tau
@@ -84,9 +83,9 @@ def reactions(
         x.name for x in machine.mechanism.constraints if x.name not in machine.spec.pushed
     ]:
         raise QuestionError(
-            f"reactions: constraint {several[0]!r} of {where(machine)} pushes several bodies"
-            " without pushing them against each other, and what of it a joint carries is not"
-            " known; write it in coordinates, or as loops"
+            f"reactions: constraint {several[0]!r} of {where(machine)} acts on several bodies with"
+            " forces that are not opposite pairs, so that it is not known which joints carry"
+            " them; write it in terms of coordinates, or as loops"
         )
     tau = np.zeros(machine.nv) if tau is None else tau
     q, v, a, tau = [
@@ -127,12 +126,10 @@ def under_rows(
     t: ArrayLike = 0.0,
     steady: bool = True,
 ) -> tuple[Array, Array]:
-    """Return the wrenches (..., joints, 6) where the constraint rows provide the forces `need`
-    (..., nv), and the part of `need` that they cannot provide, (..., nv).
-
-    tree (..., joints of the tree, 6): the wrenches without rows, in the children's axes. steady:
-    whether forces that act at all times count, such as the pretension of belts; they have no part
-    in an impact.
+    """Return the wrenches (..., joints, 6) if the constraint rows provide the forces `need` (...,
+    nv), and the part of `need` that they cannot provide, (..., nv). tree (..., joints of the tree,
+    6): the wrenches without rows, in the children's axes. steady: whether forces that act at all
+    times are included, such as the pretension of belts; they have no part in an impact.
     """
     A, wrench, R, p = machine._router.ask(EVERY_ROW, (q,), t=t)
     rows = row_actions(machine)
@@ -188,8 +185,8 @@ class Seen(NamedTuple):
     arm: Array
 
     def wrenches(self, w: Array, share: Array) -> Array:
-        """Return the part (..., joints, 6) that each joint carries of a wrench w (..., 6) about the
-        ground's origin, in the ground's axes. share (joints,): the factor for each joint.
+        """Return the part (..., joints, 6) of a wrench w (..., 6), about the ground's origin in the
+        ground's axes, that each joint carries. share (joints,): the factor for each joint.
         """
         w = share[:, None] * w[..., None, :]
         t, f = w[..., :3], w[..., 3:]
@@ -200,16 +197,16 @@ class Seen(NamedTuple):
 
 
 def _turned_by(R: Array, x: Array) -> Array:
-    """Return R' x for each joint."""
+    """Return the product R' x of the transposed rotation and the vector of each joint."""
     return np.einsum("...ji,...j->...i", R, x)
 
 
 def _with_actions(
     rows: RowActions, said: list[Acting], seen: Seen, table: Array, sizes: Array, steady: bool
 ) -> Array:
-    """Return wrenches (..., joints, 6) with the forces of rows that do no work, those proportional
-    to the multiplier and the steady ones; NaN where these are not known. sizes (..., m): the
-    multipliers, NaN where they are not determined.
+    """Return wrenches (..., joints, 6) with the forces of rows that do no work added: those
+    proportional to the multiplier and the steady ones; NaN where these are not known. said: the
+    actions that records state. sizes (..., m): the multipliers, NaN where they are not determined.
     """
     table = np.array(table)
     for x in said:
@@ -229,8 +226,9 @@ def _with_actions(
 
 
 def _touched(rows: RowActions, seen: Seen, w: Array, share: Array) -> Array:
-    """Return which components a wrench changes by more than rounding, (..., joints, 6): relative to
-    its force, or for torques to its torque plus its force times a typical length of the mechanism.
+    """Return which components of the joints' wrenches a wrench w changes by more than rounding,
+    (..., joints, 6): relative to its force; for torques, relative to its torque plus its force
+    times a typical length of the mechanism.
     """
     found = np.abs(seen.wrenches(w, share))
     force = np.linalg.norm(w[..., None, 3:], axis=-1, keepdims=True)
@@ -242,12 +240,12 @@ def _touched(rows: RowActions, seen: Seen, w: Array, share: Array) -> Array:
 
 @functools.cache
 def _kernel(rows: int, nv: int, joints: int) -> LaneKernel:
-    """Return the kernel for this number of rows, speeds and joints."""
+    """Return the compiled function for this number of rows, speeds and joints."""
     return generic_binding.bind("loop_reactions", generic.SizesOnly(m=rows, nv=nv, b=joints))
 
 
 def _check(machine: Machine, forces: Array, left: Array) -> None:
-    """Raise a QuestionError where the rows cannot provide what the motion needs, to
+    """Raise a QuestionError where the rows cannot provide the forces that the motion requires, to
     CONTRADICTION_TOLERANCE relative to the forces along the speeds, in the units of `kernels.rank`.
     """
     unit = np.sqrt(metric(machine).column)
@@ -284,7 +282,7 @@ def _frames(machine: Machine, q: Array, R: Array, axes: str) -> tuple[Array, Arr
 
 
 def _turned(machine: Machine, q: Array, tree: Array, axes: str) -> Array:
-    """Return wrenches (..., joints, 6), given in the children's axes, in the axes asked for."""
+    """Return wrenches (..., joints, 6), given in the children's axes, in the requested axes."""
     if axes == "body":
         return tree
     R = np.stack(

@@ -1,5 +1,5 @@
 """The records of a call: Quantity (what a machine can compute), Request (checked arguments) and
-Answer (what a life returns).
+Answer (what a backend returns).
 """
 
 from __future__ import annotations
@@ -52,14 +52,14 @@ class Quantity:
     one per output. generic: its generic kernel, which needs no compilation per mechanism; None
     where there is none. single: a function of the layout that names the generic kernel for a single
     state of a large mechanism, whose further inputs are zero; None where there is none. wrenches,
-    time: whether it depends on external wrenches, and on the time through loads. springs: where
-    joint springs enter the generic kernel: "before" it, "after" it, as "energy", or nowhere ("").
-    frame, axes: whether it is a quantity of a frame, and in "world" or "body" axes. of_rows:
+    time: whether it depends on external wrenches, and on the time through loads. springs: how the
+    generic kernel accounts for joint springs: "before" it, "after" it, as "energy", or not at all
+    (""). frame, axes: whether it is a quantity of a frame, and in "world" or "body" axes. of_rows:
     whether it belongs to the constraint rows. moving: whether it requires a mechanism that can
     move. inverts: whether it inverts inertias, so that a huge result is examined before it is
     returned. on_rows: whether it is defined only where the constraint rows hold, so that other
-    states raise (`state_check`). method: what the method of Machine returns, where that is not the
-    arrays of its outputs; "none" where there is no method.
+    states raise an error (`state_check`). method: what the method of Machine returns, where that is
+    not the arrays of its outputs; "none" where there is no method.
     """
 
     name: str
@@ -86,12 +86,12 @@ class Quantity:
                 raise UnknownNameError("input", name, INPUTS, f"quantity {self.name!r}")
 
     def outputs_of(self, sizes: Sizes) -> tuple[Output, ...]:
-        """Return the outputs for a mechanism of these sizes."""
+        """Return the outputs that the quantity has for a mechanism of these sizes."""
         return tuple(y for y in self.outputs if sizes.parameters or not y.optional)
 
     @property
     def signature(self) -> str:
-        """The call of the method, as text.
+        """The call of the method, as a string.
 
         >>> from catena.machine.quantities import QUANTITIES
         >>> QUANTITIES["jacobian"].signature
@@ -144,7 +144,7 @@ class Request(NamedTuple):
 
 
 class KernelRuns(Protocol):
-    """What a generic kernel uses to run compiled kernels for one request."""
+    """The interface by which a generic kernel runs compiled kernels for one request."""
 
     spec: Spec
     finite: bool
@@ -152,8 +152,8 @@ class KernelRuns(Protocol):
     def run(
         self, name: str, states: Sequence[Array], node: int = -1, X: Array | None = None
     ) -> Array:
-        """Return the rows (batch, ...) that a compiled kernel computes from rows of its inputs.
-        node, X: node and pose of a frame, for quantities of a frame.
+        """Return the results (batch, ...) of a compiled kernel for its inputs (batch, n). node, X:
+        node and pose of a frame, for quantities of a frame.
         """
 
 
@@ -170,14 +170,14 @@ class Answer(NamedTuple):
 
 
 class Life(Protocol):
-    """One way to evaluate requests: kernels that are compiled in one manner, with the memory they
+    """A backend that evaluates requests: kernels that are compiled in one way, with the memory they
     need.
     """
 
     name: str
 
     def can(self, request: Request) -> bool:
-        """Whether it can evaluate this request."""
+        """Return whether this backend can evaluate a request."""
         ...
 
     def call(self, request: Request) -> Answer:

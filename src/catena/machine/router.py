@@ -1,13 +1,13 @@
-"""The router: it checks the arguments of a quantity, chooses the life that evaluates it, and checks
-the result.
+"""The router: it checks the arguments of a quantity, chooses the backend that evaluates it, and
+checks the result.
 
-    single state of plain doubles --> SingleCalls --(what it does not take)--+
-    anything else ---------------------------------------------------------> Router --> first life
+    single state of plain doubles --> SingleCalls --(calls it does not handle)--+
+    anything else ---------------------------------------------------------> Router --> backend
 
-A life is one way to compile kernels: lanes, compiled for one mechanism, or generic kernels,
-compiled once for all mechanisms. `Router.batch` and `Router.single_state` hold the lives in the
+A backend is one way to compile kernels: lanes, compiled for one mechanism, or generic kernels,
+compiled once for all mechanisms. `Router.batch` and `Router.single_state` hold the backends in the
 order in which they are tried; the first that can evaluate a request does. Lanes come first, for
-single states too, except where the life "generic" was chosen, where nothing moves, and where a
+single states too, except where the backend "generic" was chosen, where nothing moves, and where a
 mechanism has more than LANES_UP_TO nodes.
 """
 
@@ -65,10 +65,9 @@ class Router:
         t: Any = 0.0,
         check: bool = True,
     ) -> tuple[Array, ...]:
-        """Return the outputs of a quantity, one array (..., *shape) each.
-
-        check: whether to raise where a state breaks the constraint rows, for quantities that are
-        only defined on them (`Quantity.on_rows`).
+        """Return the outputs of a quantity, one array (..., *shape) each. check: whether to raise
+        an error where a state violates the constraint rows, for quantities that are defined only
+        where these hold (`Quantity.on_rows`).
         """
         request = self.request(quantity, given, wrenches, parameters, which, t)
         shapes = self.shapes(quantity)
@@ -84,11 +83,11 @@ class Router:
         return tuple(x.reshape((*request.lead, *shape)) for x, shape in zip(answer.results, shapes))
 
     def life(self, request: Request) -> Life:
-        """Return the first life that can evaluate a request."""
+        """Return the first backend that can evaluate a request."""
         for life in self.batch if request.lead else self.single_state:
             if life.can(request):
                 return life
-        raise StateError(f"no life of the kernels answers {request.quantity.name}")
+        raise StateError(f"no backend can evaluate {request.quantity.name}")
 
     def shapes(self, quantity: Quantity) -> tuple[tuple[int, ...], ...]:
         """Return the shape of each output of a quantity, for one state."""
@@ -141,10 +140,10 @@ class SingleCalls(dict[str, Callable[..., Any]]):
     array.
 
     A call is compiled when the quantity is first evaluated at a single state; until then batches go
-    to the router. For a mechanism with at most LANES_UP_TO nodes it is the tape of the quantity,
-    for a larger one the generic kernel. It takes the states of the quantity, then the time where
-    the quantity depends on it. Arguments that it does not take, such as batches, are passed on to
-    the router.
+    to the router. For a mechanism with at most LANES_UP_TO nodes it is the compiled expression of
+    the quantity, for a larger one the generic kernel. It takes the states of the quantity, then the
+    time where the quantity depends on it. Arguments that it does not take, such as batches, are
+    passed on to the router.
     """
 
     def __init__(self, router: Router):
@@ -159,8 +158,8 @@ class SingleCalls(dict[str, Callable[..., Any]]):
         return rest
 
     def _first(self, quantity: Quantity, rest: Callable[..., Any], *given: Any) -> Any:
-        """Evaluate the first call of a quantity: a single state compiles the call that is used from
-        then on, a batch goes to the router (`rest`).
+        """Evaluate the first call of a quantity: a single state causes the compilation of the
+        function that is called from then on; a batch goes to the router (`rest`).
         """
         if getattr(given[0], "ndim", 0) != 1:
             return rest(*given)
@@ -168,7 +167,9 @@ class SingleCalls(dict[str, Callable[..., Any]]):
         return call(*given)
 
     def _compile(self, quantity: Quantity, rest: Callable[..., Any]) -> Callable[..., Any]:
-        """Return the call of a quantity for single states: its generic kernel, or its tape."""
+        """Return the function that evaluates a quantity for single states: its generic kernel, or
+        its compiled expression.
+        """
         spec = self.router.spec
         has_generic_kernel = (
             quantity.single is not None
@@ -195,7 +196,7 @@ def _replace(calls: weakref.ref[SingleCalls], name: str, call: Callable[..., Any
 
 
 class RoutedCalls(dict[str, Callable[..., Any]]):
-    """Calls for a single state that compile nothing: each goes through the router."""
+    """Functions for a single state that compile nothing: each call goes through the router."""
 
     def __init__(self, router: Router):
         self.router = router
@@ -211,8 +212,8 @@ def _tape_call(
     rest: Callable[..., Any],
     improved: Callable[[Any], None] = lambda _: None,
 ) -> Callable[..., Any]:
-    """Return the compiled call of a quantity's tape. improved: a function that receives the
-    optimised call that replaces this one later.
+    """Return the function that evaluates the compiled expression of a quantity. improved: a
+    function that later receives the optimised function, which replaces this one.
     """
     p = list(spec.mechanism.parameters.values())
     clock = "used" if spec.timed else "ignored" if quantity.time else ""
@@ -227,8 +228,8 @@ def _tape_call(
 def _generic_call(
     router: Router, quantity: Quantity, rest: Callable[..., Any]
 ) -> Callable[..., Any]:
-    """Return the call of a quantity's generic kernel; inputs that the kernel has beyond the
-    quantity's own are zero. Return `rest` where its memory does not fit into
+    """Return the function that evaluates the generic kernel of a quantity; inputs that the kernel
+    has in addition to the quantity's own are zero. Return `rest` where its memory does not fit into
     SINGLE_CALL_STACK_BYTES.
     """
     assert quantity.single is not None
@@ -261,8 +262,8 @@ def _single(
 
 
 def _ask_state(router: Router, quantity: Quantity, *given: Any) -> Array:
-    """Return the only output of a quantity, evaluated by the router at its states and then the
-    time.
+    """Return the only output of a quantity, evaluated by the router. given: its states, and the
+    time where it depends on it.
     """
     count = len(quantity.inputs)
     t = given[count] if quantity.time else 0.0

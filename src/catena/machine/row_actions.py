@@ -5,9 +5,10 @@ is known which joints carry them.
     records      constraints that state where they act (`model.loads.Action`)
     undetermined joints that carry forces whose place or size no record states, with the reason
 
-A record is used only where its forces do the work of its row: J' w = A along every speed, checked
-at random states. A row of the coordinates of several joints that states nothing (a coupling, a text
-of coordinates or speeds) acts on the bodies of these joints at unknown places.
+A record is used only if its forces do the work of its row: J' w = A along every speed, checked at
+random states. A row that relates the coordinates of several joints without stating where it acts (a
+coupling, an expression of coordinates or speeds) acts on the bodies of these joints at unknown
+places.
 """
 
 from __future__ import annotations
@@ -95,8 +96,8 @@ class RowActions:
 
     # --- which bodies
     def _tie(self, k: int, row: Holonomic) -> list[tuple[str, str, str]]:
-        """Return (row, parent, child) for each row of constraint k, and note why its forces are not
-        fully known, if so.
+        """Return (row, parent, child) for each row of constraint k, and record the reason why its
+        forces are not fully known, if there is one.
         """
         index = self.first + sum(len(x.labels) for x in self.mechanism.constraints[:k])
         said = self._checked_action(index, row)
@@ -115,7 +116,7 @@ class RowActions:
         return [(row.name, *pushed)] * len(row.labels)
 
     def _speed_row(self, k: int) -> list[tuple[str, str, str]]:
-        """Return (row, parent, child) for each row of speed constraint k, and note if it couples
+        """Return (row, parent, child) for each row of speed constraint k, and record if it couples
         several joints.
         """
         row = self.mechanism.nonholonomic[k]
@@ -156,7 +157,8 @@ class RowActions:
     # --- whether a record is right
     def _checked_action(self, index: int, row: Holonomic) -> Action | str | None:
         """Return the action that a record states, if its forces do the work of its row at random
-        states; else a sentence that says they do not. None where the record states nothing.
+        states; otherwise a sentence that says that they do not. None where the record states
+        nothing.
         """
         machine = self.machine
         rng = np.random.default_rng(7)
@@ -200,8 +202,8 @@ class RowActions:
 
     # --- at states
     def at(self, A: Array, R: Array, p: Array) -> list[Acting]:
-        """Return the actions of the rows that state them. A (..., m, nv), R (..., joints, 9), p
-        (..., joints, 3): outputs of EVERY_ROW.
+        """Return the actions of those rows that state them. A (..., m, nv), R (..., joints, 9), p
+        (..., joints, 3): the outputs of the kernel EVERY_ROW.
         """
         found = []
         for index, row in self.records.items():
@@ -213,8 +215,8 @@ class RowActions:
     # --- which joints
     @cached_property
     def blind(self) -> list[bool]:
-        """Whether each joint, those of loops last, carries forces of which no component is
-        known.
+        """Whether each joint carries forces of which no component is known; joints that close loops
+        come last.
         """
         known = {self.pairs[index][0] for index in self.records}
         sets = [bodies for name, bodies, _ in self.reasons if name not in known]
@@ -231,7 +233,7 @@ class RowActions:
         return {name: tuple(dict.fromkeys(why)) for name, why in found.items()}
 
     def _carries(self, j: Joint, bodies: set[str]) -> bool:
-        """Whether some of these bodies lie beyond a joint of the tree, and some do not."""
+        """Return whether some of these bodies lie beyond a joint of the tree, and some do not."""
         if j in self.mechanism.loops:
             return False
         inside = bodies & self.beyond[j.name]
@@ -249,10 +251,9 @@ class RowActions:
 
     @cached_property
     def shares(self) -> Array:
-        """(joints, rows): how much of a row's wrench each joint carries.
-
-        A tree joint carries whatever acts on the bodies beyond it: the row's wrench on its child,
-        or its opposite on the parent, or nothing where it lies between two bodies beyond the joint.
+        """The factor (joints, rows) of the wrench of a row in the wrench of each joint. For a joint
+        of the tree it is -1 if only the row's child lies beyond the joint, 1 if only its parent
+        does, and 0 if both or neither do; a joint that closes a loop carries its own rows.
         """
         loops = {j.name for j in self.mechanism.loops}
 
@@ -290,7 +291,9 @@ def all_joints(m: Mechanism) -> tuple[Joint, ...]:
 
 
 def acting(index: int, said: Action, lead: tuple[int, ...]) -> Acting:
-    """Return an action as arrays over states of shape `lead`."""
+    """Return an action as arrays over states of shape `lead`. said: the action that the record
+    states.
+    """
 
     def array(w: Any) -> Array:
         return np.stack([np.broadcast_to(x, lead) for x in (*w[0], *w[1])], axis=-1)
@@ -305,8 +308,8 @@ def acting(index: int, said: Action, lead: tuple[int, ...]) -> Acting:
 
 
 class Numbers:
-    """The poses and the row that `Holonomic.action` reads (`Sites`), as arrays with one scalar per
-    state.
+    """The poses and the constraint row that `Holonomic.action` reads (see `Sites`), as arrays with
+    one scalar per state.
     """
 
     def __init__(self, machine: Machine, A: Array, R: Array, p: Array, index: int):
@@ -332,14 +335,14 @@ class Numbers:
         return self._placed(f.body, f.pose)[0]
 
     def line(self, body: str, carrier: str, sort: str) -> Line:
-        """Return the axis of the first joint on the way from a body to its carrier; all joints on
-        that way have one axis.
+        """Return the axis of the first joint on the path from a body to its carrier; all joints on
+        that path share one axis.
         """
         return self._axis(travel(self.mechanism, body, carrier, sort).terms[0][1])
 
     def freedom(self, coordinate: str) -> Freedom | None:
-        """Return the freedom of a joint whose only coordinate this is; None where there is no such
-        joint.
+        """Return the degree of freedom of a joint whose only coordinate this is; None where there
+        is no such joint.
         """
         found = [j for j in self.mechanism.moving if j.coordinate_names == (coordinate,)]
         sorts = {motion: sort for sort, motion in MOTIONS.items()}
@@ -351,7 +354,7 @@ class Numbers:
         return Freedom(j.child, sorts[j.freedoms[0].motion], self._axis(j))
 
     def slope(self, coordinate: str) -> Array:
-        """Return the entry of the row along the speed of a coordinate."""
+        """Return the entry of the constraint row along the speed of a coordinate."""
         return self.row[..., self.speeds.index(coordinate)]
 
     def _axis(self, j: Joint) -> Line:

@@ -18,8 +18,8 @@ Array = np.ndarray
 
 
 class Metric(NamedTuple):
-    """The scales of `kernels.rank`. column: C (nv,), of the speeds. size: N (m,), of the rows, 0
-    for a row that is measured by its entries.
+    """The scales of `kernels.rank`. column: the scales C (nv,) of the speeds. size: the scales N
+    (m,) of the rows, 0 for a row whose scale is computed from its entries.
     """
 
     column: Array
@@ -53,7 +53,7 @@ class Metric(NamedTuple):
 
 
 class RowOwner(Protocol):
-    """A Machine or its Spec, from which rows are read."""
+    """The interface of a Machine or Spec whose constraint rows are read."""
 
     @property
     def mechanism(self) -> Mechanism:

@@ -1,5 +1,5 @@
-"""Spec: the mechanism and the options of a machine, from which both lives, generic and lanes, are
-built.
+"""Spec: the mechanism and the options of a machine, from which both backends, generic and lanes,
+are built.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ class Spec:
 
     @cached_property
     def structure(self) -> str | None:
-        """The hash of everything that the tapes of the mechanism depend on; the key of their cache
-        on disk.
+        """The hash of everything that the traced expressions of the mechanism depend on; the key of
+        their cache on disk.
         """
         return structure(self.mechanism)
 
@@ -132,10 +132,9 @@ class Spec:
 
     @cached_property
     def pushed(self) -> dict[str, tuple[str, str]]:
-        """{constraint: (parent, child)}: the two bodies that its rows push against each other; the
-        ground twice where it acts along speeds only.
-
-        A constraint that pushes several bodies in another way is left out.
+        """{constraint: (parent, child)}: the two bodies that the rows of a constraint push against
+        each other; twice the ground for a constraint that acts along speeds only. A constraint that
+        pushes several bodies in another way is left out.
         """
         s = Tracer(self.layout, self.snap)
         found = {}
@@ -159,7 +158,7 @@ class Spec:
         )
 
     def _balanced(self, s: Tracer, pushes: list[Any]) -> bool:
-        """Whether two wrenches are opposite to each other, to rounding, at three random
+        """Return whether two wrenches are opposite to each other, up to rounding, at three random
         configurations.
         """
         both = [ca.horzcat(t, f) for t, f in pushes]
@@ -179,8 +178,8 @@ class Spec:
 
     @cached_property
     def timed(self) -> bool:
-        """Whether the mechanism has loads, constraints or speed rows: they are expressions that may
-        depend on the time.
+        """Whether the mechanism has loads, constraints or speed rows, which are expressions that
+        may depend on time.
         """
         return bool(self.mechanism.loads or self.mechanism.row_records)
 
@@ -208,5 +207,5 @@ class Spec:
 
     @cached_property
     def quaternions(self) -> tuple[int, ...]:
-        """The places in q where quaternions begin."""
+        """The indices in q where quaternions begin."""
         return tuple(c.qi for c in self.layout.coordinates if c.motion == BALL)

@@ -1,10 +1,10 @@
 """State check: whether every loop and constraint of a state is closed, and no speed opens one.
 
-Forces, accelerations and multipliers mean nothing at a state that breaks its constraint rows.
-Everything that takes a state uses the one rule of `possible_states`.
+Forces, accelerations and multipliers have no meaning at a state that violates its constraint rows.
+All functions that take a state use the tolerances of `possible_states`.
 
-Compiled code includes the rule (`nan_off_rows`) at almost no cost: it returns NaN for a state that
-is not possible, and `require_possible` then says why.
+Compiled code includes this check (`nan_off_rows`) at almost no cost: it returns NaN for a state
+that is not possible, and `require_possible` then says why.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .spec import Spec
 
 
 class Asked(Protocol):
-    """The part of the router that this check uses."""
+    """The part of the router's interface that this check uses."""
 
     spec: Spec
 
@@ -74,8 +74,8 @@ def require_possible(
     loop open or has speeds that open one.
 
     The message names the loop, the row, how far it is open and relative to what, and in a batch
-    which state. States that are not finite raise nothing here. question: what is computed, in
-    words; by default the quantity. speeds: whether speeds are checked too. advice: what the user
+    which state. States that are not finite raise no error here. question: what is computed, as a
+    phrase; by default the quantity. speeds: whether speeds are checked too. advice: what the user
     can do.
     """
     rows = Violations.of(router, request)
@@ -86,9 +86,9 @@ def require_possible(
 
 @dataclass(frozen=True)
 class Violations:
-    """The constraint rows of some states. error, rate: residuals and rates, (..., rows). opened,
-    torn: the same relative to the sizes of the rows. fastest (...,): the fastest speed of each
-    state, 1/s.
+    """The violations of constraint rows at some states. error, rate: residuals and rates, (...,
+    rows). opened, torn: residuals and rates relative to the sizes of the rows. fastest (...,): the
+    fastest speed of each state, 1/s.
     """
 
     error: Array
@@ -99,7 +99,7 @@ class Violations:
 
     @classmethod
     def of(cls, router: Asked, request: Request) -> Violations:
-        """Return those of the states of a request."""
+        """Return the violations at the states of a request."""
         q, v = request.states[:2]
         time = 0.0 if request.time is None else request.time[..., 0]
         asked = router.ask(find("constraint_rows"), (q, v), None, request.parameters, t=time)
@@ -110,7 +110,7 @@ class Violations:
         return cls(error, rate, opened, torn, np.maximum(fastest, router.spec.resting))
 
     def bad(self, speeds: bool) -> Array:
-        """Return whether each state breaks a row, (...,): by its coordinates, or with `speeds` by
+        """Return whether each state violates a row, (...,): by its coordinates, or with `speeds` by
         its speeds.
         """
         opened, torn = (x.max(axis=-1, initial=0.0) for x in (self.opened, self.torn))
@@ -150,7 +150,7 @@ class Violations:
 
 
 def _measure(mechanism: Mechanism, name: str, label: str) -> tuple[str, str]:
-    """Return the unit of a row's residual, and what it is relative to."""
+    """Return the unit of the residual of a row, and the quantity relative to which it is judged."""
     if any(x.name == name for x in mechanism.row_records):
         return "(m or rad)", "the size of the row"
     if label.startswith("rotation"):
@@ -169,8 +169,8 @@ def called(mechanism: Mechanism, name: str) -> str:
 
 
 def nan_off_rows(s: Tracer, results: list[ca.SX], resting: float) -> list[ca.SX]:
-    """Return the results of a quantity, the first of them NaN where the state of this tracer breaks
-    the rows. The router then finds out which row, and raises.
+    """Return the results of a quantity, with NaN for the first of them where the state of this
+    tracer violates the rows. The router then finds out which row, and raises the error.
     """
     error, rate, fastest = ca.vertsplit(_violations(s))
     keeps = ca.logic_and(error <= OPEN, rate <= OPEN * ca.fmax(fastest, resting))

@@ -43,7 +43,7 @@ class Terms:
 
 
 def terms(machine: Machine, q: Array, v: Array, wrenches: Any = None, t: float = 0.0) -> Terms:
-    """Return the terms at (q, v) and time t (s)."""
+    """Return the terms of the equations of motion at a state (q, v) and time t (s)."""
     rows = rows_at(machine, q, v, t)
     return Terms(
         machine.mass_matrix(q),
@@ -54,11 +54,10 @@ def terms(machine: Machine, q: Array, v: Array, wrenches: Any = None, t: float =
 
 
 def accelerated(machine: Machine, M: Array, forces: Array) -> Array:
-    """Return M^-1 forces (nv, k). Where M is singular (a gimbal in lock) and no force acts along
-    the motion without inertia, the solution of least norm.
-
-    Both are scaled by the diagonal of M first, so that neither units nor ratios of inertia decide
-    what is singular. A SingularError is raised where a force acts along a motion without inertia.
+    """Return M^-1 forces (nv, k). Where M is singular (gimbal lock) and no force acts along the
+    motion without inertia, return the solution of least norm. Both are first scaled by the diagonal
+    of M, so that neither units nor ratios of inertia decide what is singular. A SingularError is
+    raised where a force acts along a motion without inertia.
     """
     size = np.sqrt(np.maximum(np.diagonal(M), 0.0))
     size = np.where(size > 0.0, size, 1.0)
@@ -86,12 +85,12 @@ def name_of(machine: Machine, residual: Array) -> tuple[str, float]:
 
 
 def torn_row(machine: Machine, t: Terms, a: Array, ratio: float) -> int | None:
-    """Return the row that the accelerations a (nv,) open most; None where they open none.
+    """Return the row that the accelerations a (nv,) violate most; None where they violate none.
 
         |A a - gamma| <= ratio (|A| |a| + |gamma|) + ROUNDING |A| |M^-1 b|
 
-    b: all forces but those of motors, whose accelerations rounding is relative to. Rows are
-    measured by the lengths of their loops, so that neither units nor slow motions decide.
+    b are all forces but those of motors; their accelerations M^-1 b are the scale of rounding. Rows
+    are scaled by the lengths of their loops, so that neither units nor slow motions decide.
     """
     if not len(t.A):
         return None

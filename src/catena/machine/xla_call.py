@@ -48,10 +48,10 @@ def register(
     f: Callable[..., Sequence[np.ndarray]],
     native: Callable[[int], Handler | None],
 ) -> str:
-    """Register f, from arrays to a sequence of arrays, and return the name under which compiled
-    code calls it. An exception of f becomes an XLA error with its message. native: takes the
-    address of the function that calls f, and returns machine code that runs first and passes on to
-    it what it does not take; None where there is no such code.
+    """Register f, a function from arrays to a sequence of arrays, and return the name under which
+    compiled code calls it. An exception of f becomes an XLA error with its message. native: a
+    function that takes the address of the function that calls f, and returns machine code which is
+    called first and passes on the calls that it does not handle; None where there is no such code.
     """
     name = f"catena_{title}_{next(_numbers)}"
 

@@ -3,7 +3,7 @@ they obey. From the bottom:
 
     pose            Pose, a rotation and a position; values: the number of an expression of
                     parameters
-    expressions     texts such as "m1*l1^2/12", parsed against a whitelist and evaluated over any
+    expressions     strings such as "m1*l1^2/12", parsed against a whitelist and evaluated over any
                     scalar; coordinate_functions: polynomials and splines of one coordinate
     motions         turns, slides, screws, balls; closure: the rows that joints impose where they
                     close loops

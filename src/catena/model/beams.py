@@ -105,12 +105,16 @@ class Beam:
 
     @property
     def planes(self) -> tuple[Scalar, Scalar]:
-        """EI along y and along z, N m2; a single value is used for both."""
+        """The bending stiffnesses EI along y and along z, N m2; a single given value is used for
+        both.
+        """
         return self.EI if isinstance(self.EI, tuple) else (self.EI, self.EI)
 
     @property
     def stiffness(self) -> dict[str, Scalar]:
-        """{"y": EI, "z": EI, "x": EA, "twist": GJ}, N m2 or N; None where the beam is rigid."""
+        """The stiffnesses {"y": EI, "z": EI, "x": EA, "twist": GJ}, N m2 or N; None where the beam
+        is rigid.
+        """
         return dict(zip(DIRECTIONS, (*self.planes, self.EA, self.GJ)))
 
     def lag(self, direction: str) -> Scalar:
@@ -139,8 +143,8 @@ class Beam:
 
     @property
     def counts(self) -> dict[str, int]:
-        """{direction: number of modes}: those of the table `modes`, or the same number in each
-        plane in which the beam bends.
+        """The number of modes {direction: count}: those of the table `modes`, or the same number in
+        each plane in which the beam bends.
         """
         if isinstance(self.modes, int):
             return {name: self.modes for name, EI in zip(DIRECTIONS, self.planes) if EI is not None}
@@ -149,13 +153,13 @@ class Beam:
 
 @dataclass(frozen=True)
 class Flexed:
-    """What replaces a flexible body: the names of the bodies, joints, frames and loads that stand
-    for it, root to tip.
+    """The bodies, joints, frames and loads that replace a flexible body, by their names, from root
+    to tip.
 
-    body: the name of the flexible body. beam: its beam, as given. shapes: its shapes, as given.
-    stations: x of the origin of each of the replacing bodies along the undeformed beam, m. frames:
-    the frames that were added, such as the tip's. modal: its shape functions and their mass
-    integrals (`catena.model.flexible.modes.Modal`), where it is discretised by modes.
+    body: the name of the flexible body. beam, shapes: its beam and its shapes, as given. stations:
+    x of the origin of each of the replacing bodies along the undeformed beam, m. frames: the frames
+    that were added, such as the tip's. modal: its shape functions and their mass integrals
+    (`catena.model.flexible.modes.Modal`), where it is discretised by modes.
     """
 
     body: str
@@ -186,8 +190,8 @@ def _listed(x: Any) -> Any:
 
 
 def _number(x: Any) -> Any:
-    """Return a scalar where x can be one, else x as given: validate() then refuses it by the name
-    of the body.
+    """Return a value as a scalar if it can be one, else unchanged, so that validate() reports it
+    with the name of the body.
     """
     try:
         return x if x is None or isinstance(x, bool) else scalar(x)

@@ -116,8 +116,8 @@ class Body:
 
 
 def symmetric(I: Sequence[Scalar] | Sequence[Sequence[Scalar]]) -> tuple[Scalar, ...]:
-    """Return the six entries (xx, xy, xz, yy, yz, zz) of an inertia given as three (a diagonal),
-    six, or three rows.
+    """Return the six entries (xx, xy, xz, yy, yz, zz) of an inertia that was given as three (a
+    diagonal), six, or three rows.
     """
     values = tuple(I)
     if len(values) == 3 and all(

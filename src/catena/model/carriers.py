@@ -1,5 +1,5 @@
-"""Carriers: how a body turns about, or slides along, one axis of another body that bears it,
-expressed by coordinates of the tree.
+"""Carriers: the rotation of a body about one axis of another body that carries it, or its
+translation along that axis, as a sum of coordinates of the tree.
 
     turn = sum of sign q        over the joints from the body to the carrier, all of which turn
                                 about one direction
@@ -38,9 +38,9 @@ class Travel(NamedTuple):
 
 
 def travel(m: Mechanism, body: str, carrier: str, sort: str) -> Travel:
-    """Return how a body turns (sort "turning") or slides ("sliding") in its carrier.
-
-    Raise MechanismError where it does not move in the carrier, or not about (along) one axis of it.
+    """Return the rotation (sort "turning") or translation ("sliding") of a body relative to its
+    carrier. Raise MechanismError where it does not move relative to the carrier, or not about
+    (along) one axis of it.
     """
     a = m.frame(body).body
     b = m.frame(carrier).body
@@ -85,8 +85,8 @@ def _to_ground(m: Mechanism, body: str) -> list[Joint]:
 
 
 def _axis(m: Mechanism, joint: Joint) -> np.ndarray:
-    """Return the axis (3,) of a joint of one freedom in the ground's axes where all coordinates are
-    zero.
+    """Return the axis (3,) of a joint with one degree of freedom, in the ground's axes with all
+    coordinates zero.
     """
     R = np.eye(3)
     for j in reversed(_to_ground(m, joint.parent)):
@@ -99,7 +99,9 @@ def _rotation(m: Mechanism, rows: tuple[Any, ...]) -> np.ndarray:
 
 
 def faults(m: Mechanism) -> Iterator[str]:
-    """Yield what is wrong with the carriers of the constraints; all names must be known already."""
+    """Yield a sentence for each fault in the carriers of the constraints; all names must be known
+    already.
+    """
     for x in m.constraints:
         axes: dict[str, Vector] = {}
         for name, key in x.schema().items():
@@ -113,8 +115,8 @@ def faults(m: Mechanism) -> Iterator[str]:
 
 
 def place_names(m: Mechanism) -> dict[str, tuple[str, int]]:
-    """Return the names by which texts mean the coordinates of frames and bodies: {"x_tip": ("tip",
-    0), ...}. A parameter of the same name has precedence.
+    """Return the names that expressions may use for the coordinates of frames and bodies: {"x_tip":
+    ("tip", 0), ...}. A parameter of the same name has precedence.
     """
     names = [*(b.name for b in m.bodies), *(f.name for f in m.frames)]
     found = {f"{axis}_{identifier(n)}": (n, k) for n in names for k, axis in enumerate("xyz")}

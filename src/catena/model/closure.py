@@ -98,8 +98,8 @@ def screw(axis: Vector, pitch: Scalar) -> ClosureRow:
 
 
 def general(sequence: Sequence[str]) -> tuple[ClosureRow, ...]:
-    """Return the rows of a general joint: the directions that its turns and displacements (names of
-    GENERAL) do not leave free.
+    """Return the rows of a general joint: they fix all rotations and displacements that are not
+    among its motions (names of GENERAL).
     """
     turns = "".join(name[1] for name in sequence if name[0] == "R")
     # the first axis stays with P, the second with C: they stay across

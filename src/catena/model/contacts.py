@@ -190,10 +190,12 @@ def _number(x: Any) -> bool:
 
 
 def _plain(x: Any) -> Any:
-    """Return a NumPy scalar or array as Python numbers, anything else as it is."""
+    """Return a NumPy scalar or array as Python numbers, and any other object unchanged."""
     return x.tolist() if isinstance(x, (np.generic, np.ndarray)) else x
 
 
 def _shown(friction: tuple[Any, ...]) -> str:
-    """Return the friction as it was given, for an error: one value or both."""
+    """Return the friction in the form in which it was given (one value or both), for an error
+    message.
+    """
     return repr(friction[0]) if len(friction) == 2 and friction[0] is friction[1] else str(friction)

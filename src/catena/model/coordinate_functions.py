@@ -96,13 +96,13 @@ class CoordinateFunction:
 
     @property
     def affine(self) -> bool:
-        """Whether it is c0 + c1 x."""
+        """Whether the function has the form c0 + c1 x."""
         return self.kind == "polynomial" and len(self.y) <= 2
 
     def after(self, inner: CoordinateFunction) -> CoordinateFunction | None:
-        """Return self(inner(x)) as one function; None where it is neither a polynomial nor a
-        spline, which is so for a spline of something that is not affine, and for a polynomial of
-        degree 2 or more of a spline.
+        """Return the composition self(inner(x)) as one function. None where it is neither a
+        polynomial nor a spline: for a spline of a function that is not affine, and for a polynomial
+        of degree 2 or more of a spline.
 
         >>> square = CoordinateFunction("polynomial", y=(0.0, 0.0, 1.0))
         >>> square.after(CoordinateFunction("polynomial", y=(1.0, 2.0))).y
@@ -134,10 +134,9 @@ def _composed(outer: Sequence[float], inner: Sequence[float]) -> tuple[float, ..
 def piecewise(
     pieces: Sequence[tuple[float, tuple[Any, ...]]], q: Any, select: Any = None
 ) -> tuple[Any, Any, Any]:
-    """Return y, dy/dq and d2y/dq2 of a piecewise polynomial; each piece holds from its origin on.
-
-    The coefficients of the piece are selected first, and one polynomial is evaluated: a tape of
-    many pieces, and its derivatives, are then short.
+    """Return y, dy/dq and d2y/dq2 of a piecewise polynomial; each piece is valid from its origin
+    on. The coefficients of the piece are selected first, and one polynomial is evaluated, so that
+    the expression of many pieces, and its derivatives, are short.
     """
     pick = select or (lambda condition, a, b: a if condition else b)
     degree = max(len(c) for _, c in pieces)

@@ -3,8 +3,8 @@ each of them has.
 
 A parameter that is written with a unit has that dimension (`Mechanism.units`). The dimension of one
 that is a plain number in SI follows from its uses: `mass = "density*crank"` and `at = ["crank", 0,
-0]` imply that crank is a length and density a mass per length. Each use is one linear equation in
-the exponents of base units. The equations are solved one after the other, those with the fewest
+0]` imply that crank is a length and density a mass per length. Each use gives one linear equation
+for the exponents of base units. The equations are solved one after the other, those with the fewest
 unknown parameters first. An equation that contradicts the earlier ones is a fault; it names the
 parameter, its use, the dimension found and the one expected.
 
@@ -122,9 +122,9 @@ def analyse(m: Mechanism) -> Analysis:
 
 # --- equations
 class _Equation(NamedTuple):
-    """An equation: a product of powers of names has the dimension `powers`. place: the value it
-    comes from. alike: the two parts of the expression that it is about, unless it is about the
-    whole.
+    """An equation: a product of powers of names has the dimension `powers`. place: the value that
+    it comes from. alike: the two parts of the expression that must agree, for a condition inside
+    the expression; None for an equation about the whole value.
     """
 
     names: Mapping[str, Fraction]
@@ -149,10 +149,9 @@ def _equations(place: Place) -> Iterator[_Equation]:
 
 
 def _bare(place: Place, m: Mechanism) -> str:
-    """Return the fault of a parameter with a unit that is the whole value, at most times a rational
-    factor; "" where there is none.
-
-    In such a place radians count as a unit, as they do where the value itself is written.
+    """Return the fault of a parameter with a unit that is the whole value, or a rational multiple
+    of it; "" where there is none. In such a place radians count as a unit, as they do in a value
+    that is written directly.
     """
     factor, rest = place.value.as_coeff_Mul()
     if not (factor.is_Rational and rest.is_Symbol) or place.dimension not in DIMENSIONS:
@@ -204,7 +203,7 @@ class _System:
     signals: frozenset[str] = frozenset()  # those of `given` that are no parameters
 
     def open(self, names: Mapping[str, Fraction]) -> int:
-        """Return how many of the names have no given dimension."""
+        """Return the number of names whose dimension is not known."""
         return sum(name not in self.given for name in names)
 
     def solved(self) -> dict[str, Powers]:
@@ -212,7 +211,9 @@ class _System:
         return {name: row.powers for name, row in self.rows.items() if not row.names}
 
     def reduced(self, form: Mapping[str, Fraction]) -> tuple[dict[str, Fraction], Powers]:
-        """Return a product as powers of names that have no row, and powers of base units."""
+        """Return a product rewritten as powers of names that have no row, and powers of base
+        units.
+        """
         names: dict[str, Fraction] = {}
         powers: dict[str, Fraction] = {}
         for name, k in form.items():
@@ -226,7 +227,9 @@ class _System:
         return {n: k for n, k in names.items() if k}, {b: k for b, k in powers.items() if k}
 
     def take(self, e: _Equation) -> str:
-        """Add an equation, and return its fault where it contradicts those before, else ""."""
+        """Add an equation. Return its fault where it contradicts the equations before it, else
+        "".
+        """
         names, powers = self.reduced(e.names)
         if not names:
             return "" if dict(powers) == dict(e.powers) else self.contradiction(e)
@@ -246,7 +249,7 @@ class _System:
 
     # --- in words
     def contradiction(self, e: _Equation) -> str:
-        """Return the sentence that says what an equation contradicts."""
+        """Return a sentence about the contradiction that an equation causes."""
         if e.alike is not None:
             return f"{_is(e.place)}; {self.unlike(e.alike)}{self.sources(e)}"
         found = name_of(self.reduced(e.names)[1])
@@ -254,7 +257,7 @@ class _System:
         return f"{sentence}. {_REMEDY}" if abs(e.place.value.as_coeff_Mul()[0]) != 1 else sentence
 
     def unlike(self, pair: Alike) -> str:
-        """Return the words for two parts of an expression whose dimensions differ."""
+        """Return a phrase about two parts of an expression whose dimensions differ."""
         each = [
             f"{text!r}, {name_of(self.reduced(dict(f.names))[1])}"
             for text, f in zip(pair.texts, (pair.first, pair.second))
@@ -265,7 +268,9 @@ class _System:
         return f"{pair.how} {each[0]}, and {each[1]}; both have to be of one dimension"
 
     def sources(self, e: _Equation) -> str:
-        """Return, in parentheses, where the dimensions of the equation's names come from."""
+        """Return a remark in parentheses: where the dimensions of the names in the equation come
+        from.
+        """
         origins = []
         for name in sorted(e.names.keys() - self.signals):
             if name in self.given and self.given[name] and len(e.names) > 1:
@@ -304,8 +309,8 @@ def _laws(
 
 
 def _unit_there(name: str, found: list[Place], powers: Powers) -> str:
-    """Return the unit of a parameter that was written without one: that of a place whose whole
-    value it is, else the unit of its powers.
+    """Return the unit of a parameter that was written without one: the unit of the place whose
+    whole value it is, else the unit of its powers.
     """
     for place in found:
         if place.dimension in DIMENSIONS and place.value.is_Symbol and str(place.value) == name:

@@ -6,7 +6,7 @@ A form holds no units: `dimension_analysis` inserts those of the names. Conditio
 expression implies wherever it is used (the terms of a sum have one dimension, the argument of a
 sine is a plain number) are returned with the form, as `Alike`.
 
-The dimension of a number without unit cannot be known from the number. Three rules decide:
+The dimension of a number without unit cannot be known from the number. Three rules apply:
 
     in a sum, or alone        it is a quantity in SI of the dimension that is needed: "l + 0.1"
     a factor 2, 1/12, pi      a whole number, a ratio of whole numbers or pi is a plain number
@@ -48,8 +48,8 @@ PLAIN = Form()
 
 
 class Alike(NamedTuple):
-    """A condition: two parts of an expression have one dimension; without `second`, the first is a
-    plain number. how: the operation that requires it, as the beginning of a sentence.
+    """A condition: two parts of an expression have the same dimension; without `second`, the first
+    part is a plain number. how: the operation that requires it, as the beginning of a sentence.
     """
 
     first: Form
@@ -76,7 +76,7 @@ def dimensioned(x: Scalar, law: bool = False) -> Dimensioned:
 
 
 class _Walk:
-    """A walk over an expression, which collects the conditions `alike`."""
+    """A traversal of an expression, which collects the conditions `alike`."""
 
     def __init__(self, law: bool):
         self.law = law
@@ -97,7 +97,7 @@ class _Walk:
 
     def same(self, parts: Iterable[Scalar], how: str) -> Form:
         """Return the common form of parts that must have one dimension, and add that condition.
-        Numbers and loose products do not take part in it.
+        Numbers and loose products are exempt.
         """
         found = [(self.form(a), str(a)) for a in parts]
         tight = [(f, text) for f, text in found if not f.plain and not f.loose]
@@ -108,7 +108,7 @@ class _Walk:
         return next((f for f, _ in found if not f.plain), found[0][0] if found else PLAIN)
 
     def number(self, x: Scalar, how: str) -> Form:
-        """Add the condition that x is a plain number or an angle, and return the form of a
+        """Add the condition that x is a plain number or an angle, and return the form of a plain
         number.
         """
         form = self.form(x)

@@ -1,4 +1,4 @@
-"""Places: the values of a mechanism that may be expressions of parameters, and the dimension that
+"""Places: the fields of a mechanism that may be expressions of parameters, and the dimension that
 each of them must have.
 """
 
@@ -48,8 +48,8 @@ def places(m: Mechanism) -> Iterator[Place]:
 
 
 def signals(m: Mechanism) -> dict[str, dict[str, Fraction]]:
-    """Return {name: powers of base units, without radians} of the names that laws may use besides
-    parameters: t, q_..., v_... and the coordinates of frames.
+    """Return {name: powers of base units, without radians} of those names, other than parameters,
+    that expressions of time and coordinates may use: t, q_..., v_... and the coordinates of frames.
     """
     found = {"t": si_powers("s"), "angle": {}}
     for j in (j for j in m.joints if j.sound):
@@ -153,8 +153,9 @@ def _numbers(where: str, x: Keyed, m: Mechanism) -> Iterator[Place]:
 
 
 def measure_of(x: Keyed, key: Key, m: Mechanism) -> str:
-    """Return the dimension of a field. A dimension with |, such as "length|angle", becomes the
-    first where the coordinate that the record names slides, and the second where it turns.
+    """Return the dimension of a field. A dimension with |, such as "length|angle", is the first
+    where the coordinate that the record names is a translation, and the second where it is a
+    rotation.
     """
     slide, _, turn = str(key.measure).partition("|")
     if not turn:

@@ -1,4 +1,5 @@
-"""Dimensions: what sorts of quantities there are, their SI units, and products of powers of units.
+"""Dimensions: the physical quantities, such as length, their SI units, and products of powers of
+units.
 
 A product of powers is a mapping from base units to exponents, {"meter": 1, "second": -2}, without
 those that are zero. The radian is a base unit where a value is read, since "2 mm" and "2 mm per
@@ -20,7 +21,9 @@ Powers = Mapping[str, Fraction]
 
 
 class Dimension(NamedTuple):
-    """A sort of quantity: its SI unit, an example, and other units of the same meaning."""
+    """A physical quantity such as length: its SI unit, an example, and other units of the same
+    meaning.
+    """
 
     name: str
     unit: str
@@ -89,7 +92,7 @@ _FACTOR = re.compile(r"([*/])([^\W\d]\w*)(?:\^(-?\d+))?")
 
 def si_powers(unit: str) -> dict[str, Fraction]:
     """Return the powers of base units of a product of SI units without prefixes; raise
-    QuantityError where it is none.
+    QuantityError where the string is not such a product.
 
     >>> si_powers("N/m") == {"kilogram": 1, "second": -2}
     True
@@ -125,7 +128,7 @@ def without_radian(powers: Powers) -> dict[str, Fraction]:
 
 
 def unit_text(powers: Powers) -> str:
-    """Return a product of powers as a text that `si_powers` reads: the unit of a known dimension,
+    """Return a product of powers as a string that `si_powers` reads: the unit of a known dimension,
     else a product of base units; "" for a plain number.
 
     >>> unit_text({"kilogram": 1, "second": -2})
@@ -165,7 +168,7 @@ def sort_of(powers: Powers) -> str:
 
 
 def name_of(base: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> str:
-    """Return the words for a product of powers in a sentence: "a length", or its units."""
+    """Return a noun for a product of powers, such as "a length", or its units."""
     powers: dict[str, Any] = dict(base)
     if not any(powers.values()):
         return "a number without unit"
@@ -182,8 +185,8 @@ def with_article(noun: str) -> str:
 
 
 def wanted(dimension: str) -> str:
-    """Return what a dimension requires, as the second half of a sentence. "any": any number; a
-    dimension with | is either of two, such as "length|angle".
+    """Return the second half of a sentence that says which values a dimension allows. "any": any
+    number; a dimension with |, such as "length|angle", is either of two.
     """
     if dimension == "any":
         return "a number or a text with a unit is wanted, such as 3.0 or '3 kg'"

@@ -1,8 +1,8 @@
-"""Syntax: a text as numbers, names, operators and a few functions, and nothing else.
+"""Syntax: a string with numbers, names, operators and a few functions, and nothing else.
 
-A model file is data, so nothing here executes it. The text is split into tokens, and a recursive
-descent parser builds a value from them; no other operator or function exists. Nothing is ever given
-to `eval` or `sympify`.
+A model file is data, so nothing here executes it. The string is split into tokens, and a recursive
+descent parser builds a value from them; no other operator or function exists. Nothing is ever
+passed to `eval` or `sympify`.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _PYTHON = (int, float, Fraction)
 
 # --- words
 def names_in(text: str) -> set[str]:
-    """Return the names that a text contains, whether it is a valid expression or not."""
+    """Return the names in a string, whether it is a valid expression or not."""
     return set(re.findall(r"[^\W\d]\w*", text))
 
 
@@ -57,12 +57,12 @@ def fit_name(name: str) -> bool:
 
 
 def shown(text: str) -> str:
-    """Return the text in quotation marks, shortened where it is long."""
+    """Return the string in quotation marks, shortened where it is long."""
     return repr(text if len(text) <= 60 else text[:57] + "...")
 
 
 def tokens(text: str) -> list[tuple[str, str]]:
-    """Return the text as (sort, token) pairs, the sorts being "number", "name" and "op"; raise
+    """Return the string as (sort, token) pairs, the sorts being "number", "name" and "op"; raise
     ExpressionError at anything else.
     """
     if len(text) > MAX_LENGTH:
@@ -86,7 +86,7 @@ def tokens(text: str) -> list[tuple[str, str]]:
 def build(
     text: str, names: Collection[str], symbol: Callable[[str], Scalar] | None, pi: Scalar
 ) -> Scalar:
-    """Return the value of a text: a Python number (exact where possible), or the expression that
+    """Return the value of a string: a Python number (exact where possible), or the expression that
     `symbol` makes of its names.
     """
     pieces = tokens(text)
@@ -141,9 +141,7 @@ class _Builder:
         )
 
     def took(self, *words: str) -> str:
-        """Return the next token and advance, if it is one of these operators; else return
-        nothing.
-        """
+        """Consume and return the next token if it is one of these operators; else return ""."""
         sort, word = self.pieces[self.at]
         if sort != "op" or word not in words:
             return ""
@@ -208,8 +206,8 @@ class _Builder:
 
     # --- values
     def chain(self, part: Callable[[], Scalar], *operators: str) -> Scalar:
-        """Return a sum or a product of parts: numbers are combined one after the other, and from
-        the first expression on all remaining parts at once.
+        """Parse a sum or a product of parts: numbers are combined one after the other, and from the
+        first expression on all remaining parts at once.
         """
         total, rest = part(), []
         while op := self.took(*operators):

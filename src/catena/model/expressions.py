@@ -1,11 +1,11 @@
-"""Expressions: a text such as "m1*l1^2/12" as a SymPy expression, and a SymPy expression as a value
-of any scalar.
+"""Expressions: a string such as "m1*l1^2/12" as a SymPy expression, and a SymPy expression as a
+value of any scalar.
 
-    text --parse--> SymPy expression --evaluate--> a float, a NumPy array, a CasADi symbol
+    string --parse--> SymPy expression --evaluate--> a float, a NumPy array, a CasADi symbol
          <--write--
 
-`expression_syntax.py` defines which texts are allowed; SymPy is imported when the first expression
-is met.
+`expression_syntax.py` defines which strings are allowed; SymPy is imported when the first
+expression is met.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _REAL = {"re", "conjugate"}  # SymPy puts these round symbols it does not know t
 
 # --- from text
 def parse(text: str, names: Collection[str]) -> Scalar:
-    """Return the SymPy expression of a text in the given names (plain symbols), pi, + - * / ** ^
+    """Return the SymPy expression of a string in the given names (plain symbols), pi, + - * / ** ^
     and FUNCTIONS.
 
     >>> parse("m*l^2/12", ["m", "l"])
@@ -46,7 +46,7 @@ def parse(text: str, names: Collection[str]) -> Scalar:
 
 
 def constant(text: str) -> float:
-    """Return the value of a text that contains numbers, pi and functions, but no other name.
+    """Return the value of a string that contains numbers, pi and functions, but no other name.
 
     >>> constant("3*pi/4")
     2.356194490192345
@@ -74,7 +74,9 @@ def _printer() -> Any:
     from sympy.printing.str import StrPrinter
 
     class FilePrinter(StrPrinter):
-        """SymPy's own text, with every digit of a float and with our names of functions."""
+        """SymPy's printer of strings, with all digits of floats and with catena's names of
+        functions.
+        """
 
         def _print_Float(self, x: Any) -> str:
             return repr(float(x))
@@ -169,8 +171,8 @@ def _value(x: Scalar, table: Mapping[str, Scalar]) -> Scalar:
 
 
 def _power(base: Scalar, exponent: Scalar, table: Mapping[str, Scalar]) -> Scalar:
-    """Return base ** exponent. Small whole powers, roots and reciprocals are products, square roots
-    and divisions, which are exact and short on a tape.
+    """Return base ** exponent. Small whole powers, roots and reciprocals become products, square
+    roots and divisions, which are exact and need few operations.
     """
     if exponent.is_Integer and abs(int(exponent)) <= MAX_EXPONENT:
         power = base ** abs(int(exponent))

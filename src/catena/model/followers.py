@@ -20,11 +20,10 @@ SHARES: Mapping[str, Callable[[Any], Any]] = {
 
 
 def per_speed(m: Mechanism, name: str) -> list[Scalar]:
-    """Return the armature, damping or friction (`name`) along each speed, (nv,): a joint's own plus
-    those of its followers, reflected to it.
-
-    A follower moves at ratio v, and its force f acts as ratio f: inertia and damping count by the
-    square of the ratio, dry friction by its magnitude. A joint that follows by a function has none
+    """Return the armature, damping or friction (`name`) along each speed, (nv,): a joint's own
+    value plus those of its followers (mimic), reflected to it. A follower moves at `ratio` times v,
+    and its force f acts as `ratio` times f: inertia and damping are multiplied by the square of the
+    ratio, dry friction by its magnitude. A joint that follows by a function has none of these
     (`validation_joints`).
     """
     found = {j.name: list(getattr(j, name)) for j in m.moving}

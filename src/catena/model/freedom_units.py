@@ -35,7 +35,9 @@ def speed_units(joint: Joint) -> list[str]:
 
 
 def slides(joints: Iterable[Joint]) -> dict[str, bool]:
-    """Return {speed: whether it is that of a slide}; the others are those of turns."""
+    """Return {speed: whether it is the speed of a translation}; the others are speeds of
+    rotations.
+    """
     return {
         name: f.motion == Motion.SLIDE
         for j in joints

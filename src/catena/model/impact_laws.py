@@ -1,5 +1,5 @@
-"""Laws of impact by name: the registry that files, runs, sensitivities and documentation read. What
-a law computes is in `catena.contact`.
+"""The registry of impact laws by name, which files, runs, sensitivities and documentation read. The
+laws themselves are computed in `catena.contact`.
 
 A law is a function (G, u, e, mu) -> impulses of k contacts; `strike` is the function or its
 location, "package.module:name", so that a mechanism can be described without importing it.
@@ -20,10 +20,11 @@ class ImpactLaw:
     """A law of impact.
 
     name: its name in files, `law = NAME`. strike: its function, or "package.module:name". doc: one
-    line for users. one_point: whether it is a law of a single contact point, so that several
-    coupled contacts are struck one after the other. by_speeds: whether the impulse leaves the
-    normal speed -e u_n. stages: the number of contact mode problems that it reduces to; 0 where it
-    does not, and then it has no derivatives. steps: whether time stepping supports it.
+    line for users. one_point: whether the law is defined for a single contact point only, so that
+    several coupled contacts have their impacts one after the other. by_speeds: whether the impulse
+    leaves the normal speed -e u_n. stages: the number of contact mode problems that it reduces to;
+    0 for a law that does not reduce to such problems, and has no derivatives. steps: whether time
+    stepping supports it.
     """
 
     name: str

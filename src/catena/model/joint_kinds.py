@@ -1,5 +1,5 @@
-"""The joint catalogue: one record per kind of joint, which says everything that is particular to
-it.
+"""The joint catalogue: one record per kind of joint, which holds everything particular to that
+kind.
 
     kind          motions, in the joint's own frame                        coordinates, then speeds
     fixed         none                                                     -
@@ -22,8 +22,8 @@ it.
             amplitudes y1, y2, ..., z1, ..., x1, ...,
                   it along and round; made by `catena.model.flexible`      twist1, ...
 
-Nothing else in catena names a kind, except to make a joint of it. `register` adds one from
-anywhere.
+No other code in catena names a kind, except to create a joint of it. `register` adds a kind from
+outside.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ Axes = tuple[Vector, ...]
 
 @dataclass(frozen=True)
 class Reverse:
-    """How a kind of joint is seen from its other side. axes: the function that maps its axes. cost:
-    0 the coordinates keep their meaning, 1 they change it, 2 the catalogue has no such joint.
-    remark: what changes, for users.
+    """The joint that results when parent and child of a kind of joint are interchanged. axes: the
+    function that maps its axes. cost: 0 the coordinates keep their meaning, 1 they change it, 2 the
+    catalogue has no such joint. remark: what changes, for users.
 
     A joint says X_PC = placement D(q) offset^-1. Read from the child it says X_CP = offset D(q)^-1
     placement^-1: placement and offset are exchanged, and the motions run backwards.
@@ -89,19 +89,20 @@ def _no_faults(axes: Axes, pitch: float | None, sequence: Sequence[str]) -> Iter
 
 @dataclass(frozen=True)
 class JointKind:
-    """Everything that is particular to a kind of joint.
+    """The properties of a kind of joint.
 
     name: its name in files. doc: its motions, for users. axes: the default axes in the joint's
     frame; their number is how many the kind takes. freedoms(axes, pitch, sequence): its elementary
     motions, root to leaf, with the labels of coordinates and speeds. closure(axes, pitch,
-    sequence): the rows that it imposes when it closes a loop, six less its freedoms. reverse: how
-    it is seen from its other side. faults(axes, pitch, sequence): what can be wrong with these,
-    pitch being a number here (None where a parameter is unknown). pitched: whether it takes a
-    pitch. words: the names that its sequence may contain. names: its names in other formats,
-    {format: (without limits, with limits)}, "" where there is none. layouts: how its coordinates
-    are ordered in the vectors of other libraries, {library, or "" for all: (without limits, with
-    limits)}, names of `machine.bridge`; "plain" by default. drawn: whether pictures show it.
-    internal: whether only catena makes such joints, and no file may name the kind.
+    sequence): the rows that it imposes when it closes a loop, six less its number of degrees of
+    freedom. reverse: the kind of joint when parent and child are interchanged. faults(axes, pitch,
+    sequence): the faults of these values, pitch being a number here (None where a parameter is
+    unknown). pitched: whether it takes a pitch. words: the names that its sequence may contain.
+    names: its names in other formats, {format: (without limits, with limits)}, "" where there is
+    none. layouts: how its coordinates are ordered in the vectors of other libraries, {library, or
+    "" for all: (without limits, with limits)}, names of `machine.bridge`; "plain" by default.
+    drawn: whether pictures show it. internal: whether only catena makes such joints, and no file
+    may name the kind.
     """
 
     name: str
@@ -158,7 +159,7 @@ def _free(a: Axes, h: Scalar, s: Sequence[str]) -> tuple[Freedom, ...]:
 
 
 def _gimbal(a: Axes, h: Scalar, s: Sequence[str]) -> tuple[Freedom, ...]:
-    """Return three turns, each labelled by its axis: rx, ry, rz; r1, r2, r3 where the axis is
+    """Return three rotations, each labelled by its axis: rx, ry, rz; r1, r2, r3 where the axis is
     oblique; rz1, rz2 where two axes are equal.
     """
     labels = [_after(axis, k) for k, axis in enumerate(a, start=1)]
@@ -176,7 +177,9 @@ def _after(axis: Vector, k: int) -> str:
 
 
 def _modal(a: Axes, h: Scalar, s: Sequence[str]) -> tuple[Freedom, ...]:
-    """Return one freedom per shape, as its label says: a displacement, or a turn for twist."""
+    """Return one degree of freedom per shape, of the kind that its label says: a displacement, or a
+    rotation for twist.
+    """
     kinds = [(label, label.rstrip("0123456789")) for label in s]
     return tuple((turn if kind == "twist" else slide)(SHAPES[kind], label) for label, kind in kinds)
 

@@ -28,7 +28,7 @@ PER_SPEED = ("lower", "upper", "effort", "speed", "damping", "friction", "armatu
 @dataclass(frozen=True)
 class Mimic:
     """A rule by which the coordinate of a joint follows that of another: q = multiplier q[joint] +
-    offset, or q = function(q[joint]). Both joints have one freedom.
+    offset, or q = function(q[joint]). Both joints have one degree of freedom.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ class Joint:
 
     @property
     def sound(self) -> bool:
-        """Whether the kind is in the catalogue and the axes and the sequence suit it, so that
+        """Whether the kind is in the catalogue, with valid axes and a valid sequence, so that
         `freedoms` exist.
         """
         kind = CATALOGUE.get(self.kind)
@@ -209,14 +209,15 @@ class Joint:
     @property
     def closure(self) -> tuple[ClosureRow, ...]:
         """The constraint rows that the joint imposes where it closes a loop: six less its number of
-        freedoms.
+        degrees of freedom.
         """
         return CATALOGUE[self.kind].closure(self.axis, self.pitch, self.sequence)
 
     @property
     def motions(self) -> tuple[Freedom, ...]:
-        """How the child moves in the parent: the freedoms, or, of a modal joint, how the shape
-        functions of the flexible body move the place that carries the child.
+        """The motion of the child relative to the parent: the freedoms; for a modal joint, the
+        motion by which the shape functions of the flexible body move the place that carries the
+        child.
         """
         return (
             tuple(elementary(s.motion) for s in self.deflection.shifts)
@@ -373,8 +374,8 @@ class Joint:
 
     @property
     def reverse(self) -> Reverse:
-        """How the kind of the joint is seen from its other side. An unknown kind counts as
-        reversible, since validate() refuses it by name.
+        """How the kind of the joint changes when parent and child are interchanged. An unknown kind
+        counts as reversible, because validate() refuses it by name.
         """
         return CATALOGUE[self.kind].reverse if self.kind in CATALOGUE else SAME
 
@@ -449,8 +450,8 @@ class Joint:
 
 
 def _axis(a: Sequence[float]) -> Vector:
-    """Return the unit axis, or the numbers as given where they have no direction: validate() then
-    refuses them by the name of the joint.
+    """Return the axis with length one, or the numbers as given if they have no direction, so that
+    validate() refuses them with the name of the joint.
     """
     try:
         return unit(a)
@@ -459,6 +460,6 @@ def _axis(a: Sequence[float]) -> Vector:
 
 
 def _each(value: PerSpeed, n: int) -> tuple[Scalar, ...]:
-    """Return one value for each of n speeds: those given, or one value n times."""
+    """Return one value for each of n speeds: the given values, or a single value n times."""
     many = isinstance(value, Sequence) or bool(getattr(value, "ndim", False))
     return tuple(scalar(x) for x in value) if many else (scalar(value),) * n

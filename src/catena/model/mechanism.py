@@ -313,10 +313,8 @@ class Mechanism:
 
     @property
     def following(self) -> dict[str, Mimic]:
-        """{joint: its Mimic} of the joints of one freedom that follow another.
-
-        The modal joints of flexible bodies, which share their amplitudes in the same way, are left
-        out.
+        """{joint: its Mimic} of the joints with one degree of freedom that follow another. The
+        modal joints of flexible bodies, which share their amplitudes in the same way, are left out.
         """
         return {
             j.name: j.mimic
@@ -336,12 +334,12 @@ class Mechanism:
 
     @property
     def closes(self) -> bool:
-        """Whether the coordinates obey constraints: loops or `constraints`."""
+        """Whether the coordinates are constrained, by loops or `constraints`."""
         return bool(self.loops or self.constraints)
 
     @property
     def constrained(self) -> bool:
-        """Whether the coordinates or speeds obey constraints: loops, `constraints` or
+        """Whether the coordinates or speeds are constrained, by loops, `constraints` or
         `nonholonomic`.
         """
         return bool(self.loops or self.constraints or self.nonholonomic)

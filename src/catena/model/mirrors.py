@@ -27,7 +27,7 @@ def mirrored(mechanism: Mechanism, normal: str = "y") -> Mechanism:
     is "x", "y" or "z".
 
     Names stay the same; `attach` can put a prefix before them. Raise MechanismError, with all
-    reasons, where something has no image of the same kind.
+    reasons, where a record has no mirror image of the same kind.
     """
     if normal not in SIGNS:
         raise UnknownNameError("axis", normal, SIGNS, "mirrored")

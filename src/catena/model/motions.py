@@ -60,8 +60,8 @@ class Freedom:
 
 @dataclass(frozen=True)
 class Shift:
-    """An elementary motion by amplitudes e of a flexible body: z = a.e + 1/2 e'B e, m or rad.
-    motion: one of GENERAL. B: its rows, or None.
+    """An elementary motion as a function of the amplitudes e of a flexible body: z = a.e + 1/2 e'B
+    e, m or rad. motion: one of GENERAL. B: its rows, or None.
     """
 
     motion: str
@@ -71,8 +71,8 @@ class Shift:
 
 @dataclass(frozen=True)
 class Deflection:
-    """How a place of a flexible body moves in the body's frame: slides, then turns, in the order of
-    `shifts`.
+    """The motion of a place of a flexible body relative to the body's frame: displacements, then
+    rotations, in the order of `shifts`.
     """
 
     body: str

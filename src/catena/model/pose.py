@@ -1,4 +1,6 @@
-"""Pose: where a frame is, as seen from another. `X_PC = X_PB @ X_BC`: adjacent letters cancel."""
+"""Pose: position and orientation of a frame relative to another. `X_PC = X_PB @ X_BC`: adjacent
+letters cancel.
+"""
 
 from __future__ import annotations
 
@@ -300,7 +302,7 @@ def as_pose(given: Pose | Sequence[Scalar], what: str) -> Pose:
 
 
 def vector(a: Sequence[Scalar]) -> Vector:
-    """Return three scalars as a tuple of floats, or of expressions where they hold named
+    """Return three scalars as a tuple of floats, or of expressions if they contain named
     parameters.
     """
     x, y, z = a
@@ -317,11 +319,9 @@ def scalar(x: Scalar) -> Scalar:
 
 
 def _plain(x: Scalar, symbols: Any) -> Scalar:
-    """Return the expression with each symbol replaced by the one of the same name without
-    assumptions.
-
-    SymPy's Symbol("m", positive=True) and Symbol("m") are different symbols; here a name is all
-    that counts.
+    """Return the expression with each symbol replaced by the symbol of the same name without
+    assumptions. In SymPy, Symbol("m", positive=True) and Symbol("m") are different symbols; catena
+    identifies symbols by name only.
     """
     import sympy
 

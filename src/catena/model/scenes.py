@@ -124,7 +124,7 @@ def attach(
 def subtree(mechanism: Mechanism, body: str) -> Mechanism:
     """Return a body and all that it carries, with the body fixed to the ground where its frame was.
 
-    Everything else is left out. Loops, loads, constraints and contacts that need something outside
+    Everything else is left out. Loops, loads, constraints and contacts that refer to bodies outside
     are left out too, and `notes` names them.
     """
     m = mechanism
@@ -140,8 +140,8 @@ def subtree(mechanism: Mechanism, body: str) -> Mechanism:
 
 
 def pruned(mechanism: Mechanism, body: str) -> Mechanism:
-    """Return the mechanism without a body and all that it carries. What needs them is left out too,
-    and `notes` names it.
+    """Return the mechanism without a body and all that it carries. Records that refer to these are
+    left out too, and `notes` names them.
     """
     m = mechanism
     removed = _carried(mechanism, body)
@@ -156,10 +156,8 @@ def pruned(mechanism: Mechanism, body: str) -> Mechanism:
 
 def replaced(mechanism: Mechanism, body: str, part: Mechanism, prefix: str) -> Mechanism:
     """Return the mechanism with another one in the place of a body and all that it carries; the
-    ground of `part` comes to where the body's frame was.
-
-    The body must be fixed to its parent, as a tool is to a flange; lock its joint first where it
-    moves.
+    ground of `part` is placed where the body's frame was. The body must be fixed to its parent, as
+    a tool is to a flange; if its joint moves, lock it first.
     """
     holder = next((j for j in mechanism.joints if j.child == body), None)
     if holder is not None and holder.nv:
@@ -219,7 +217,9 @@ def _rigid(j: Joint, q: float | Sequence[float]) -> Joint:
 def _without(
     m: Mechanism, what: str, joints: tuple[Joint, ...], bodies: tuple[Body, ...] | None = None
 ) -> Mechanism:
-    """Return the mechanism with these joints and bodies, without everything that needs others."""
+    """Return the mechanism without these joints and bodies, and without everything that refers to
+    them. what: how these are called in the notes.
+    """
     bodies = m.bodies if bodies is None else bodies
     there = {GROUND, *(b.name for b in bodies)}
     frames = tuple(f for f in m.frames if f.body in there)
@@ -266,8 +266,8 @@ def _without(
 # --- new names
 @dataclass(frozen=True)
 class _Attached:
-    """How a part is seen in a scene: its names with a prefix, its ground as a place X on a body of
-    the scene.
+    """A part under its new names in a scene: the prefix of its names, and the pose X of its ground
+    on a body of the scene.
     """
 
     prefix: str
@@ -296,7 +296,7 @@ class _Attached:
         )
 
     def end(self, body: str, X: Pose) -> tuple[str, Pose]:
-        """Return (body, pose) in the scene of a place X on a body of the part, or on the part's
+        """Return (body, pose) in the scene for a pose X on a body of the part, or on the part's
         ground.
         """
         return (self.body, self.X @ X) if body == GROUND else (self.name(body), X)
@@ -308,7 +308,7 @@ class _Attached:
         return Frame(self.name(f.name), *self.end(f.body, self.renamed(f.pose)))
 
     def mount(self) -> Iterator[Frame]:
-        """Yield the part's ground as a frame of the scene, where something of the part names it."""
+        """Yield the part's ground as a frame of the scene, if a record of the part refers to it."""
         if any(
             GROUND in x.holding("frame", "frames", "turning", "sliding")
             for x in (*self.source.loads, *self.source.row_records)
@@ -316,8 +316,8 @@ class _Attached:
             yield Frame(self.name(GROUND), self.body, self.X)
 
     def keyed(self, x: Named) -> Named:
-        """Return a load or constraint with the new names of frames, coordinates and speeds, also in
-        its texts.
+        """Return a load or constraint with the new names of frames, coordinates and speeds, also
+        inside its expressions.
         """
         rename: dict[str, Callable[[str], str]] = {
             **dict.fromkeys(
@@ -355,7 +355,7 @@ class _Attached:
         )
 
     def text(self, text: str) -> str:
-        """Return an expression with the new names of the part's coordinates, speeds and
+        """Return an expression of the part with the new names of its coordinates, speeds and
         parameters.
         """
 
@@ -369,7 +369,9 @@ class _Attached:
 
     @property
     def places(self) -> dict[str, tuple[str, int]]:
-        """The names of the coordinates of frames, such as x_tip, that texts of the part may use."""
+        """The names of the coordinates of frames, such as x_tip, that expressions of the part may
+        use.
+        """
         return place_names(self.source)
 
     def renamed(self, x: Record) -> Record:

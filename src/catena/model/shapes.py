@@ -34,7 +34,7 @@ class ShapeKind:
     name: its name in files. sizes: the names of its numbers. measure: their dimension in files.
     solid: whether it can collide. from_file: whether its geometry is read from a file. hull(size):
     points (n, 3) whose convex hull is drawn. ball: whether `hull` gives only the centre of a ball
-    whose radius is the first number. doc: what it is, in a few words.
+    whose radius is the first number. doc: a description in a few words.
     """
 
     name: str
@@ -64,7 +64,7 @@ def register(kind: ShapeKind) -> ShapeKind:
 
 @dataclass(frozen=True)
 class Shape:
-    """A shape on a body: what is drawn, and what collides.
+    """A shape on a body, for drawing and for collision.
 
     Parameters
     ----------

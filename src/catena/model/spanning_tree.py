@@ -4,15 +4,15 @@ the joints that close it.
 The tree grows from the ground (Prim): of all joints that reach a new body the cheapest is taken,
 compared by
 
-    1. whether it can be walked this way: a joint read from its child's side must have a reverse in
-       the catalogue
+    1. whether it can be traversed in this direction: a joint whose child comes first needs a
+       reverse in the catalogue
     2. whether cutting it would lose something: damping, friction, armature, limits, mimics and
        loads exist only on coordinates of the tree
     3. its number of freedoms: a joint of few freedoms in the tree means few coordinates; cut, it
        means many rows
     4. the depth of the tree: short branches keep the mass matrix well conditioned and the loops'
        rows balanced
-    5. whether it is walked as written, whether its coordinate keeps its meaning, and at last the
+    5. whether it is traversed as written, whether its coordinate keeps its meaning, and last the
        order of the file
 
 The remaining joints close loops. The choice is written into `mechanism.notes`; the argument `at`
@@ -89,7 +89,7 @@ def cut_cycles(m: Mechanism, at: Iterable[str] = ()) -> Mechanism:
 
 
 def _walkable(m: Mechanism) -> bool:
-    """Whether every joint is sound, has a unique name and connects two existing bodies."""
+    """Return whether every joint is valid, has a unique name and connects two existing bodies."""
     names = [j.name for j in (*m.joints, *m.loops)]
     bodies = {GROUND, *(b.name for b in m.bodies)}
     return len(set(names)) == len(names) and all(
@@ -130,8 +130,8 @@ def joints_in_loads(m: Mechanism) -> set[str]:
 
 
 def _grow(named_by_loads: set[str], joints: list[Joint]) -> tuple[dict[str, Joint], list[Joint]]:
-    """Return the joints of the tree by name, each in the direction in which it is walked, and the
-    joints between bodies that the ground does not reach.
+    """Return the joints of the tree by name, each in the direction in which it is traversed, and
+    the joints between bodies that the ground does not reach.
     """
     depth, tree_joints = {GROUND: 0}, {}
     order = {id(j): k for k, j in enumerate(joints)}
@@ -178,7 +178,7 @@ def _mimics(m: Mechanism, tree: list[Joint], closing: list[Joint]) -> None:
 
 
 def _reversal_notes(joints: Iterable[Joint], tree_joints: dict[str, Joint]) -> list[str]:
-    """Return a note for each joint that is walked from its child to its parent."""
+    """Return a note for each joint that is traversed from its child to its parent."""
     return [
         f"joint {j.name!r} is walked from {j.child!r} to {j.parent!r}; {j.reverse.remark}"
         for j in joints
@@ -187,7 +187,9 @@ def _reversal_notes(joints: Iterable[Joint], tree_joints: dict[str, Joint]) -> l
 
 
 def _cut_note(j: Joint, asked: bool) -> str:
-    """Return the note of a joint that closes a loop, with the values that it loses."""
+    """Return the note about a joint that closes a loop, with the values of the joint that have no
+    effect there.
+    """
     lost = j.of_coordinates()
     tail = (
         f"; its {', '.join(lost)} {'is' if len(lost) == 1 else 'are'} not felt there"

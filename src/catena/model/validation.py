@@ -89,8 +89,8 @@ def _faults(m: Mechanism) -> Iterator[str]:
 
 
 def doubts(m: Mechanism) -> list[str]:
-    """Return a sentence for each thing that is allowed but suspicious: impossible inertias of a
-    file of another tool, joints whose acceleration no force determines.
+    """Return a sentence for each thing that is allowed but suspicious: impossible inertias in a
+    file of another tool, and joints whose acceleration no force determines.
     """
     impossible = [fault for b in m.bodies if m.as_found for fault in _inertia(b, m)]
     return [*impossible, *_weightless(m), *unused(m)]
@@ -154,8 +154,8 @@ def _parameters(m: Mechanism) -> Iterator[str]:
 
 
 def _units(m: Mechanism) -> Iterator[str]:
-    """Yield units that are not valid or belong to no parameter; where there are none, the faults of
-    the dimensional analysis.
+    """Yield a fault for each unit that is not valid or belongs to no parameter; where there are
+    none, the faults of the dimensional analysis.
     """
     found = []
     for name, unit in m.units.items():
@@ -189,7 +189,9 @@ def _inertia(b: Body, m: Mechanism) -> Iterator[str]:
 
 
 def impossible_inertia(I: Sequence[float], tolerance: float = 1e-6) -> str:
-    """Return why no body can have this inertia (xx, xy, xz, yy, yz, zz), or ""."""
+    """Return the reason why no body can have this inertia (xx, xy, xz, yy, yz, zz); "" for a
+    possible one.
+    """
     size = max(1e-12, *(abs(x) for x in I))  # below it is the round-off of an inertia that is zero
     xx, xy, xz, yy, yz, zz = (x / size for x in I)
     a, b, c = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]).tolist()
@@ -246,8 +248,8 @@ def _reached(m: Mechanism) -> set[str]:
 
 
 def _weightless(m: Mechanism) -> Iterator[str]:
-    """Yield the joints that slide nothing with a mass, or turn nothing with a mass or an inertia:
-    no force determines their acceleration.
+    """Yield the joints that move no mass along a translation, or no mass or inertia about a
+    rotation, so that no force determines their acceleration.
     """
     heavy: set[str] = set()  # bodies that carry a mass, themselves included
     inert: set[str] = set()  # a mass or an inertia: a hub without mass can be turned

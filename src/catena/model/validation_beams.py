@@ -16,7 +16,7 @@ MOST_SEGMENTS = 10_000  # more of them are a slip of the pen
 
 
 def flexible_faults(m: Mechanism) -> Iterator[str]:
-    """Yield the faults of beams, and of what is attached outside the length of a flexible body or
+    """Yield the faults of beams, and of objects attached outside the length of a flexible body or
     of one of its pieces.
     """
     # of each body along which something may be attached: where it ends, the beam's length
@@ -78,8 +78,8 @@ def _numbers(beam: Beam, parameters: Mapping[str, float]) -> Iterator[str]:
 
 
 def _way(beam: Beam) -> Iterator[str]:
-    """Yield the faults of `segments` and `modes`: exactly one is given, and it is a positive
-    count.
+    """Yield the faults of `segments` and `modes`: exactly one must be given, and it must be a
+    positive count.
     """
     if (beam.modes is None) == (beam.segments is None):
         found = (
@@ -113,7 +113,9 @@ def _way(beam: Beam) -> Iterator[str]:
 
 
 def _attached(m: Mechanism, spans: Mapping[str, tuple[Scalar, Scalar]]) -> Iterator[str]:
-    """Yield what is attached to a flexible body, or to a piece of one, but not between its ends."""
+    """Yield the faults of objects that are attached to a flexible body, or to a piece of one, but
+    not between its ends.
+    """
     places = [
         (f"joint {j.name!r}", body, X)
         for j in (*m.joints, *m.loops)

@@ -42,7 +42,7 @@ def load_faults(m: Mechanism) -> Iterator[str]:
 
 
 def _twice(m: Mechanism) -> Iterator[str]:
-    """Yield coordinates with two drives, and names of two rows."""
+    """Yield the faults of coordinates with two drives, and of rows with the same name."""
     for name, count in Counter(row.name for row in m.row_records).items():
         if count > 1 and any(row.name == name for row in m.constraints):
             yield f"{count} constraints or rows are called {name!r}; give each its own name"
@@ -90,7 +90,7 @@ class _Known:
 
 
 def _held(thing: Keyed, name: str, key: Key, known: _Known) -> Iterator[str]:
-    """Yield the faults of one field."""
+    """Yield the faults of one field of a record."""
     value = getattr(thing, name)
     if value is None:
         return

@@ -2,7 +2,7 @@
 
 optimize              `catena.optimize`; optimize_file: the table [optimize] of a file
 costs, poses          registries of costs of motions and of poses
-transcription         from a motion to a nonlinear program: collocation, shooting
+transcription         discretisations of a motion: collocation, shooting
 motion_problem, pose_problem, design
                       the kinds of problems; program, ipopt: how they are solved
 optimum               the outcome

@@ -5,8 +5,8 @@ one stays above it.
     stick    gap = 0, no slip; normal force N >= 0, mu N - |f| >= 0
     slip     of a frictionless contact: gap = 0, N >= 0
 
-The forces of closed contacts are those of the tape; the end of an interval is projected onto their
-rows as onto loops (`loop_rows.py`).
+The forces of closed contacts are those of the compiled equations; the end of an interval is
+projected onto their constraint rows as for loops (`loop_rows.py`).
 """
 
 from __future__ import annotations
@@ -186,16 +186,16 @@ class ContactRows:
 
 
 def _places(contacts: tuple[Any, ...]) -> list[tuple[int, int, int]]:
-    """Return (point, which of its rows, index among the rows of contacts) of all rows."""
+    """Return, for every row, (its contact point, which of the point's rows it is, its index among
+    the rows of contacts).
+    """
     found = [(k, j) for k, c in enumerate(contacts) for j in range(c.count)]
     return [(k, j, at) for at, (k, j) in enumerate(found)]
 
 
 def _words(plan: RunPlan, given: Mapping[str, str]) -> list[str]:
-    """Return the mode of each point; names are those of points, or of contacts with several
-    points.
-
-    Raises StudyError with every fault.
+    """Return the mode of each point. The names in `given` are those of points, or of contacts with
+    several points. Raises StudyError with every fault.
     """
     points = plan.system.holding.contacts
     faults = []

@@ -1,4 +1,4 @@
-"""Copies: one tape that a nonlinear program contains many times, with its exact Jacobian and
+"""Copies: one function that a nonlinear program contains many times, with its exact Jacobian and
 Hessian, compiled.
 
     rows g(y, s) (nr,) and a cost c(y, s) of unknowns y (ny,) and given numbers s (ns,) of a copy
@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 
 
 class Copies:
-    """A tape and its copies.
+    """A function and the data of its copies.
 
     y, s: its symbols. rows, cost: its expressions. given: (N, ns), the numbers s of each copy.
     """
@@ -38,27 +38,31 @@ class Copies:
 
     @cached_property
     def tape(self) -> ca.Function:
-        """The tape (y, s) -> rows (nr,), cost."""
+        """The function that computes the values of the rows (nr,) and the cost of one copy from its
+        unknowns y and its given numbers s.
+        """
         return ca.Function("copy", [self.y, self.s], ca.cse([self.rows, self.cost]))
 
     @cached_property
     def value(self) -> LaneKernel:
-        """The compiled tape (y, s) -> rows (nr,), cost."""
+        """The function of `tape`, compiled for many copies at once."""
         return compile_lanes(self.tape)
 
     @cached_property
     def _jacobian(self) -> ca.SX:
-        """d rows / dy, sparse."""
+        """The Jacobian of the rows with respect to the unknowns y, sparse."""
         return ca.jacobian(self.rows, self.y)
 
     @property
     def jacobian_sparsity(self) -> ca.Sparsity:
-        """The sparsity of d rows / dy."""
+        """The sparsity of the Jacobian of the rows with respect to the unknowns y."""
         return self._jacobian.sparsity()
 
     @cached_property
     def slope(self) -> LaneKernel:
-        """The compiled tape (y, s) -> entries of d rows / dy by columns, d cost / dy."""
+        """The compiled function of y and s that computes the entries of the Jacobian of the rows
+        (by columns) and the gradient of the cost.
+        """
         outputs = [_entries(self._jacobian), ca.densify(ca.gradient(self.cost, self.y))]
         return compile_lanes(
             ca.Function("slope", [self.y, self.s], ca.cse([ca.densify(x) for x in outputs]))
@@ -66,7 +70,9 @@ class Copies:
 
     @cached_property
     def _curvature(self) -> tuple[ca.SX, ca.SX, ca.SX]:
-        """The symbols lam and sigma, and the upper half of the Hessian of lam rows + sigma cost."""
+        """The symbols of the multipliers lam and sigma, and the upper half of the Hessian of lam
+        rows + sigma cost.
+        """
         lam = ca.SX.sym("lam", self.nr)
         sigma = ca.SX.sym("sigma")
         H, _ = ca.hessian(ca.cse(ca.dot(lam, self.rows) + sigma * self.cost), self.y)
@@ -79,7 +85,9 @@ class Copies:
 
     @cached_property
     def curvature(self) -> LaneKernel:
-        """The compiled tape (y, s, lam, sigma) -> entries of that Hessian by columns."""
+        """The compiled function of (y, s, lam, sigma) that computes the entries of the upper half
+        of the Hessian, by columns.
+        """
         lam, sigma, H = self._curvature
         return compile_lanes(
             ca.Function(

@@ -1,5 +1,5 @@
-"""Costs of an optimal motion by name: what is integrated over time, as an expression of the
-system's symbols. A registry.
+"""The registry of costs of an optimal motion. A cost is the integral over time of an expression of
+the system's symbols.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ COSTS: Registry[Cost] = Registry(
 def cost_rate(system: System, cost: str | Mapping[str, float]) -> tuple[ca.SX, float]:
     """Return the rate of a cost, and the weight of work in it.
 
-    cost: a name, a text such as "tau_x^2 + 0.1*v_theta^2", or {name or text: weight}.
+    cost: a name, an expression such as "tau_x^2 + 0.1*v_theta^2", or {name or expression: weight}.
     """
     parts = {cost: 1.0} if isinstance(cost, str) else dict(cost)
     if not parts:

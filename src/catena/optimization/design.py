@@ -112,8 +112,8 @@ def best_design(
 class _Poses:
     """The nonlinear program of all poses.
 
-    own: the number of unknowns of a pose. moved, pushed: whether speeds and joint forces are among
-    them. names: of its rows.
+    own: the number of unknowns of a pose. moved, pushed: whether speeds, and whether joint forces,
+    are among them. names: of its rows.
     """
 
     problem: PoseProblem
@@ -127,7 +127,9 @@ class _Poses:
 
     @staticmethod
     def of(problem: PoseProblem, cost: Any, conditions: Mapping[str, Any]) -> _Poses:
-        """Return the program of a problem."""
+        """Return the nonlinear program of a problem: the unknowns of all poses, a cost, and
+        conditions.
+        """
         machine = problem.machine
         K = len(problem.q)
         loops = LoopRows.of(machine, problem.q, problem.p)
@@ -194,7 +196,7 @@ class _Poses:
         )
 
     def design(self, found: Found, seconds: float) -> Design:
-        """Return the outcome, with the poses assembled again as a check."""
+        """Return the outcome; as a check, the poses are assembled again."""
         problem = self.problem
         machine = self.problem.machine
         K = len(problem.q)
@@ -230,7 +232,9 @@ class _Poses:
         )
 
     def failed(self, found: Found) -> str:
-        """Return a sentence with the condition that is violated most, and in which pose."""
+        """Return a sentence with the condition that is violated most, and the pose in which it
+        is.
+        """
         g = self.program.constraints(found.z)
         beyond = np.maximum(g - self.rows[1], self.rows[0] - g)
         worst = int(np.argmax(np.where(np.isfinite(beyond), beyond, np.inf)))

@@ -1,5 +1,5 @@
-"""Ipopt, through CasADi: it is given functions of CasADi's kind (`Callback`) that call our machine
-code over lanes.
+"""Ipopt, called through CasADi with functions (`Callback`) that call catena's machine code over
+lanes.
 
 The stagewise solver fatrop was tried in its place: its iterations are quicker, but it takes longer
 to set up than it saves, and it did not find motions of least time.
@@ -26,7 +26,7 @@ class Found:
     """The outcome of Ipopt.
 
     z: the unknowns. solved: whether they are an optimum. iterations: their number. status: Ipopt's
-    words. evaluation: the time (s) that its functions took.
+    message. evaluation: the time (s) that its functions took.
     """
 
     z: Array
@@ -63,7 +63,7 @@ def solve(
 
 
 class _Compiled(ca.Callback):
-    """A function of CasADi whose outputs are filled by a function of arrays."""
+    """A CasADi function whose outputs are computed by a function of arrays."""
 
     def __init__(
         self, name: str, inputs: Sequence[ca.Sparsity], outputs: dict[str, ca.Sparsity], fill: Fill

@@ -1,9 +1,10 @@
-"""The layout of the unknowns of a motion: neighbouring intervals share a state, all of them w.
+"""The layout of the unknowns of a motion: neighbouring intervals share a state, and all intervals
+share w.
 
     z = (x_0, u_0, x_1, u_1, ..., x_N, w)
 
-x (nx,): a state. u (nu,): what is constant in an interval. w (nw,): the duration and unknown
-parameters.
+x (nx,): a state. u (nu,): the unknowns that are constant in an interval. w (nw,): the duration and
+unknown parameters.
 """
 
 from __future__ import annotations
@@ -28,12 +29,12 @@ class Layout:
 
     @property
     def size(self) -> int:
-        """The length of z."""
+        """The number of all unknowns."""
         return self.N * (self.nx + self.nu) + self.nx + self.nw
 
     @property
     def places(self) -> Places:
-        """The indices in z of y = (x_0, u, x_1, w) of each interval, (N, ny)."""
+        """The indices in z of the unknowns (x_0, u, x_1, w) of each interval, (N, ny)."""
         first = np.arange(self.N)[:, None] * (self.nx + self.nu)
         return np.hstack(
             [
@@ -43,11 +44,15 @@ class Layout:
         )
 
     def pack(self, x: Array, u: Array, w: Array) -> Array:
-        """Return z of states (N + 1, nx), forces (N, nu) and w (nw,)."""
+        """Return the unknowns z from states (N + 1, nx), the unknowns of each interval (N, nu), and
+        those that all intervals share (nw,).
+        """
         return np.concatenate([np.hstack([x[:-1], u]).ravel(), x[-1], w])
 
     def unpack(self, z: Array) -> tuple[Array, Array, Array]:
-        """Return states (N + 1, nx), forces (N, nu) and w (nw,) of z."""
+        """Return states (N + 1, nx), the unknowns of each interval (N, nu), and those that all
+        intervals share (nw,) from z.
+        """
         own = self.N * (self.nx + self.nu)
         rows = z[:own].reshape(self.N, -1)
         return (

@@ -32,7 +32,7 @@ class LoopRows:
 
     @staticmethod
     def of(machine: Machine, q: Array, p: Array) -> LoopRows:
-        """Return the independent rows at the configuration, among q (K, nq), that has most of
+        """Return the independent rows at that configuration, among q (K, nq), which has most of
         them.
         """
         if not machine.rows:
@@ -54,7 +54,9 @@ class LoopRows:
     def at_end(
         self, system: System, t: ca.SX, x: ca.SX, p: ca.SX, given: ca.SX
     ) -> tuple[ca.SX, ca.SX]:
-        """Return the change (nx,) of the end of an interval by gamma and mu, and the rows there."""
+        """Return the change (nx,) of the end of an interval by the unknowns gamma and mu, and the
+        values of the rows there.
+        """
         if not self.rows:
             return ca.SX.zeros(system.nq + system.nv), ca.SX.zeros(0)
         q, v = x[: system.nq], x[system.nq :]
@@ -137,7 +139,7 @@ def independent_ends(
 ) -> tuple[list[int], list[int]]:
     """Return which of the coordinates and speeds given at the end q (nq,) are independent.
 
-    The others follow from the loops.
+    The others follow from these by the loops.
     """
     if not machine.rows:
         return list(goal), still

@@ -1,6 +1,6 @@
 """Optimal motions: direct collocation or multiple shooting with exact derivatives in machine code.
 
-request --motion_problem--> ranges, guess --transcription--> copies of one tape --program,
+request --motion_problem--> ranges, guess --transcription--> copies of one function --program,
 solvers--> z --optimum--> forward simulation
 """
 
@@ -37,7 +37,7 @@ AT_LIMIT_DISTANCE = 1e-6
 class Motion:
     """A motion to be found.
 
-    problem: what is asked. ranges: of its unknowns. copies: the tape of one interval, once per
+    problem: the request. ranges: of its unknowns. copies: the function of one interval, once per
     interval. rows: the lowest and the highest values of an interval's rows; names: theirs.
     """
 
@@ -51,7 +51,7 @@ class Motion:
     def of(
         problem: MotionProblem, ranges: Ranges, cost: Any, method: str, paths: Mapping[str, Any]
     ) -> Motion:
-        """Return the motion with the tape of an interval and everything that holds in it."""
+        """Return the motion, with the function of an interval and all constraints in it."""
         if method not in TRANSCRIPTIONS:
             raise StudyError(f"optimize: {unknown('method', method, TRANSCRIPTIONS)}")
         plan = problem.plan
@@ -153,7 +153,9 @@ class Motion:
         )
 
     def failed(self, found: Found, layout: Layout) -> str:
-        """Return why no optimum was found: the condition that is violated most, and where."""
+        """Return a sentence that says why no optimum was found: the condition that is violated
+        most, and where.
+        """
         problem, r = self.problem, self.ranges
         x, u, w = layout.unpack(found.z)
         values = self.copies.value(

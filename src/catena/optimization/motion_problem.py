@@ -37,8 +37,8 @@ class Ranges:
     guess: tuple[Array, Array, Array]
 
     def near(self, x: Array, u: Array, w: Array) -> Ranges:
-        """Return the same ranges with a guess on twice as many intervals, from states, forces and
-        w found.
+        """Return the same ranges on twice as many intervals, with a guess from the states, forces
+        and w of a solution.
         """
         middle = 0.5 * (x[1:] + x[:-1])
         fine = np.vstack([np.stack([x[:-1], middle], axis=1).reshape(-1, x.shape[1]), x[-1:]])
@@ -197,7 +197,9 @@ class MotionProblem:
         return np.hstack([q, v]), [*coordinates, *(nq + k for k in speeds)]
 
     def _end(self, end: Mapping[str, Any], faults: list[str]) -> dict[int, float]:
-        """Return {index in the state: value} at the end; unknown names are added to the faults."""
+        """Return {index in the state: value} of the values given at the end; unknown names are
+        added to the faults.
+        """
         m = self.plan.machine.mechanism
         found = dict[int, float]()
         nq = self.plan.system.nq

@@ -273,7 +273,7 @@ def _poses(t: Table, m: Mechanism) -> dict[str, Any]:
 
 
 def _values(t: Table, key: str, value: Any, unit: str | None) -> tuple[float, ...]:
-    """Return the values of a coordinate: a list, or a text such as "0..360 deg:13"."""
+    """Return the values of a coordinate: a list, or a string such as "0..360 deg:13"."""
     if not isinstance(value, str):
         return tuple(float(t.scalar(x, key, "any", symbolic=False)) for x in t.items(key))
     try:
@@ -305,7 +305,7 @@ def _range(t: Table, key: str, value: Any) -> float | tuple[float, float]:
 
 
 def _cost(t: Table, key: str) -> str | dict[str, float]:
-    """Return a cost: a name or a text, or a table of weights."""
+    """Return a cost: a name or an expression, or a table of weights."""
     weights = t.table(key) if isinstance(t.data[key], dict) else None
     return (
         {name: float(weights.number(name, "number", symbolic=False)) for name in weights.data}
@@ -362,14 +362,14 @@ def _ends(t: Table, key: str, value: Any, unit: str | None) -> tuple[float, floa
 
 
 def _dimension(m: Mechanism, name: str) -> str:
-    """Return the dimension of a state or force; "any" where there is none of that name."""
+    """Return the dimension of a state or force; "any" for an unknown name."""
     letter, _, rest = name.partition(".")
     known = state_entries(m, letter) if letter in ("q", "v", "tau") else []
     return next((e.dimension for e in known if e.name == rest), "any")
 
 
 def _state(t: Table, m: Mechanism) -> dict[str, Any]:
-    """Return q and v of a start or an end."""
+    """Return q and v of a state at the start or the end."""
     t.only(END.names)
     found: dict[str, Any] = {}
     for letter in "qv":

@@ -1,6 +1,4 @@
-"""The checked request for an optimal design: its poses, what is unknown, and first guesses of
-both.
-"""
+"""The checked request for an optimal design: its poses, its unknowns, and first guesses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Poses of a mechanism with unknown parameters: the tape of which every pose of a design has a
+"""Poses of a mechanism with unknown parameters: the function of which every pose of a design has a
 copy.
 
     y = (q, v, a, tau, lam, w),     w: the unknown parameters
@@ -30,7 +30,7 @@ from .loop_rows import LoopRows
 
 @dataclass(frozen=True)
 class Pose:
-    """The symbols of a pose, and what follows from them.
+    """The symbols of a pose, and expressions that follow from them.
 
     q, v, a, tau (nv,), p: as usual. place: {frame: (3,)}, its position. goal: {frame: (2,) or
     (3,)}, its target. shaking_force: (3,), the rate of linear momentum, N.
@@ -91,8 +91,8 @@ POSE_COSTS: Registry[PoseCost] = Registry(
 
 
 def names_of(machine: Machine, pose: Pose) -> dict[str, Any]:
-    """Return the symbols that texts may use: parameters, q_NAME, v_NAME, a_NAME, tau_NAME, and
-    x_FRAME, y_FRAME, z_FRAME.
+    """Return the symbols that expressions may use: parameters, q_NAME, v_NAME, a_NAME, tau_NAME,
+    and x_FRAME, y_FRAME, z_FRAME.
     """
     m = machine.mechanism
     table: dict[str, Any] = {name: pose.p[k] for k, name in enumerate(m.parameters)}
@@ -107,7 +107,9 @@ def names_of(machine: Machine, pose: Pose) -> dict[str, Any]:
 
 
 def cost_of(machine: Machine, pose: Pose, cost: str | Mapping[str, float]) -> ca.SX:
-    """Return the expression of a cost: a name, a text, or {one of these: weight}."""
+    """Return the expression of a cost, given as a name, an expression, or {one of these:
+    weight}.
+    """
     parts = {cost: 1.0} if isinstance(cost, str) else dict(cost)
     table = names_of(machine, pose)
     if not parts:

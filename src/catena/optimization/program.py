@@ -1,7 +1,7 @@
-"""The nonlinear program that copies of one tape form, with values, sparse Jacobian and Hessian of
-all copies in one call.
+"""The nonlinear program that consists of copies of one function, with values, sparse Jacobian and
+Hessian of all copies in one call.
 
-least  sum of c(y_k, s_k)     with  y_k = z[places_k],     low <= g(y_k, s_k) <= high
+least sum of c(y_k, s_k) with y_k = z[places_k], low <= g(y_k, s_k) <= high
 """
 
 from __future__ import annotations
@@ -46,9 +46,8 @@ class Program:
 
     # --- values
     def _once(self, name: str, z: Array, make: Callable[[Array], Any]) -> Any:
-        """Return the value of this name at z, from the cache where it was computed there last.
-
-        Solvers ask for parts of one evaluation by several calls.
+        """Return the value of this name at z, cached if it was last computed there, because solvers
+        request parts of one evaluation by several calls.
         """
         key = z.tobytes()
         if name not in self._cache or self._cache[name][0] != key:
@@ -70,15 +69,15 @@ class Program:
         return float(self.values(z)[1].sum())
 
     def constraints(self, z: Array) -> Array:
-        """Return g (N nr,)."""
+        """Return the values g (N nr,) of all constraint rows."""
         return self.values(z)[0].ravel()
 
     def gradient(self, z: Array) -> Array:
-        """Return the gradient (n,) of the cost."""
+        """Return the gradient (n,) of the total cost."""
         return np.bincount(self.places.ravel(), self.slopes(z)[1].ravel(), self.size).astype(float)
 
     def jacobian(self, z: Array) -> Array:
-        """Return the entries of d g / dz."""
+        """Return the entries of the sparse Jacobian d g / dz of the constraint rows."""
         out = np.zeros(self.jacobian_sparsity.nnz())
         if self._jacobian_at.size:
             out[self._jacobian_at] = self.slopes(z)[0].ravel()
@@ -103,8 +102,8 @@ class Program:
 
 
 def _scattered(rows: int, columns: int, r: Places, c: Places) -> tuple[ca.Sparsity, Places]:
-    """Return the sparsity with entries at places (r, c), which may repeat, and the index of each
-    entry.
+    """Return the sparsity pattern with entries at (r, c), which may repeat, and the index of each
+    entry in it.
     """
     found, at = np.unique(c.astype(np.int64) * rows + r, return_inverse=True)
     starts = np.searchsorted(found // max(1, rows), np.arange(columns + 1))

@@ -7,14 +7,16 @@ duration and unknown parameters.
             x_1 - x_0 - h/6 (f_0 + 4 f_m + f_1) = 0
     shooting      x_1 - RK4(x_0, u, h) = 0, in RK4_STEPS steps
 
-Closed loops: the accelerations keep them, but for the error of an interval, so that its end is put
-back on them, along their own rows (as [Posa2016] does at the middle; here it is done at the end):
+Closed loops: the accelerations keep the loops closed up to the error of an interval. Therefore the
+end of each interval is projected back onto the loops, along their own rows (as [Posa2016] does at
+the middle; here it is done at the end):
 
     q_1 - ... - A'(q_1) gamma = 0,    v_1 - ... - A'(q_1) mu = 0,     e(q_1) = 0,     A(q_1) v_1 = 0
 
-gamma and mu are of the order of that error. Work W_j that is counted positive is e_j, W_j <= e_j
-and -W_j <= e_j, so that it has derivatives. All intervals have the same tape. A transcription is a
-function (flow, t, h, x_0, x_1) -> (defect, integrals) of one interval; they are a registry.
+gamma and mu are of the order of that error. The absolute value of a work W_j is represented by an
+unknown e_j with W_j <= e_j and -W_j <= e_j, so that it has derivatives. All intervals have the same
+function. A transcription is a function (flow, t, h, x_0, x_1) -> (defect, integrals) of one
+interval; they are a registry.
 """
 
 from __future__ import annotations
@@ -42,8 +44,8 @@ RK4_STEPS = 4  # steps of RK4 per interval
 class Transcription:
     """A discretisation of an interval.
 
-    defect(flow, t, h, x0, x1): what must vanish, and the integrals over the interval. doc: one
-    line.
+    defect(flow, t, h, x0, x1): the expressions that must be zero, and the integrals over the
+    interval. doc: one line.
     """
 
     name: str
@@ -87,7 +89,7 @@ TRANSCRIPTIONS: Registry[Transcription] = Registry(
 
 @dataclass(frozen=True)
 class Shape:
-    """What is free in a motion.
+    """The unknowns of a motion.
 
     count: the number of intervals. actuated: the speeds whose forces are free. unknown: the indices
     of the unknown parameters; p: the values of all. free_time: whether w begins with the duration
@@ -111,7 +113,7 @@ def interval(
     contacts: ContactRows,
     paths: ca.SX,
 ) -> Copies:
-    """Return the copies of the tape of an interval, of y and its place s = k / N.
+    """Return the copies of the function of an interval, of y and its place s = k / N.
 
     cost: its rate, and the weight of work in it. Its rows: defects (nx,), those of loops and
     contacts, `paths` at its end, and e - W, e + W of each force where work has a weight.

@@ -14,7 +14,7 @@ from ..doors import door
 
 if TYPE_CHECKING:
     from .configuration_chart import configuration_chart
-    from .description import describe, locked, mobility, round_trip, started, state
+    from .description import coordinates_from_names, describe, locked, mobility, round_trip, state
     from .document import checked, report
     from .drive_page import drive_report
     from .numbers import count, number, plain, vector

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Paragraph:
-    """Sentences. doubt: whether they report something missing or wrong."""
+    """A paragraph of sentences. doubt: whether they report something missing or wrong."""
 
     text: str
     doubt: bool = False
@@ -16,7 +16,7 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class Cells:
-    """A table of texts with a title, "" for none. Columns that are empty in every row are left
+    """A table of strings with a title ("" for none). Columns that are empty in every row are left
     out.
     """
 

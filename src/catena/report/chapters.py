@@ -39,8 +39,8 @@ INSTANTS = 4
 class Chapter:
     """A chapter.
 
-    name: its word for `--without`. title: its heading. write: a generator of blocks; a CatenaError
-    becomes a sentence. doc: one line.
+    name: the value of `--without` that leaves it out. title: its heading. write: a generator of
+    blocks; a CatenaError becomes a sentence. doc: one line.
     """
 
     name: str
@@ -231,7 +231,7 @@ def run(s: Subject) -> Iterator[Block]:
 
 
 def _plots(s: Subject) -> list[str]:
-    """Return the names of the plots: the overview, those that the scenario asks for besides the
+    """Return the names of the plots: the overview, those that the scenario names in addition to the
     default, and the reactions of a small mechanism.
     """
     asked = ["overview", *(p for p in s.scenario.plots if p not in USUAL)]
@@ -247,7 +247,9 @@ def _letters(m: Mechanism) -> list[tuple[str, str]]:
 
 
 def _derived_before(e: Equations | CatenaError) -> Callable[[Mechanism], Equations]:
-    """Return a formulation that returns equations derived before, or raises their error."""
+    """Return a function in the place of a formulation that returns equations derived before, or
+    raises their error.
+    """
 
     def derived(_: Mechanism) -> Equations:
         if isinstance(e, CatenaError):

@@ -7,7 +7,8 @@ it, turn by turn ([Passerello1972] figure 4).
          a     b         the angle of the turn
         3/2   2/1        the dots that an inclined line joins, left/right: related by +sin(angle)
 
-Dots of the two other rows are related by cosines along a row, and by -sin where no line joins them.
+Dots of the two other rows are related by cosines within a row, and by -sin along the diagonal that
+is not drawn.
 """
 
 from __future__ import annotations

@@ -34,8 +34,8 @@ MAX_SPEEDS_FOR_ASSEMBLIES = 60
 
 
 def describe(m: Mechanism) -> dict[str, Any]:
-    """Return what needs no computation. Values are SI, at the values of the parameters; None means
-    no limit.
+    """Return the data of a mechanism that need no computation. Values are SI, for the values of the
+    parameters; None means no limit.
     """
     analysis = analyse(m)
     m = flexible.discretise(m)
@@ -86,12 +86,13 @@ def locked(m: Mechanism, names: Sequence[str]) -> Mechanism:
 
 
 def mobility(machine: Machine, guess: np.ndarray | None = None) -> dict[str, Any]:
-    """Return the degrees of freedom: nv minus the rank of the constraint rows; None and why where
-    loops do not close.
+    """Return the degrees of freedom, nv minus the rank of the constraint rows; None and the reason
+    where loops do not close.
 
     guess: coordinates from which loops are closed, such as those of a scenario; zero by default. At
-    a singular configuration the number is that of configurations nearby, and `here` is its own.
-    `elsewhere`: the numbers of other assemblies found from random starts, where they differ.
+    a singular configuration the number is that of configurations nearby, and `here` is the number
+    at the configuration itself. `elsewhere`: the numbers of other assemblies found from random
+    starts, where they differ.
     """
     if not machine.mechanism.constrained:
         return {"degrees_of_freedom": machine.nv, "rows": 0, "rank": 0}
@@ -122,7 +123,7 @@ def state(machine: Machine, given: Mapping[str, str]) -> dict[str, Any]:
 
     Loops are closed around the given coordinates.
     """
-    q = started(machine, given)
+    q = coordinates_from_names(machine, given)
     where = [
         *(b.name for b in machine.mechanism.bodies),
         *(f.name for f in machine.mechanism.frames),
@@ -134,9 +135,9 @@ def state(machine: Machine, given: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def started(asked: Mechanism | Machine, given: Mapping[str, str]) -> np.ndarray:
-    """Return coordinates (nq,) from values by name; the others are zero, or such that loops
-    close.
+def coordinates_from_names(asked: Mechanism | Machine, given: Mapping[str, str]) -> np.ndarray:
+    """Return coordinates (nq,) from values by name; the others are zero, or such that loops close.
+    asked: the mechanism or machine.
     """
     from ..machine import machine_of
     from ..simulation.planning import from_names
@@ -177,7 +178,7 @@ Trip = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def _free_trip(machine: Machine, rng: np.random.Generator) -> Trip:
-    """Return the round trip without constraints."""
+    """Return the comparison for a mechanism without constraints."""
     q, v, a = (
         machine.sample(rng, ROUND_TRIP_STATES),
         *rng.standard_normal((2, ROUND_TRIP_STATES, machine.nv)),
@@ -190,7 +191,7 @@ def _free_trip(machine: Machine, rng: np.random.Generator) -> Trip:
 
 
 def _constrained_trip(machine: Machine, rng: np.random.Generator) -> Trip:
-    """Return the round trip with constraint rows."""
+    """Return the comparison for a mechanism with constraint rows."""
     from ..analysis import assemble
 
     q = assemble(machine)[0] if machine.mechanism.closes else machine.sample(rng, ROUND_TRIP_STATES)

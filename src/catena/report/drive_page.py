@@ -1,5 +1,5 @@
-"""The page of a drive fit: prediction against measurement, residual spectra, parameters, and what
-the data could not determine.
+"""The page of a drive fit: prediction against measurement, residual spectra, parameters, and the
+parameters that the data do not determine.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def drive_report(found: DriveFit, folder: str | Path, force: bool = False) -> li
     place = Path(folder)
     targets = [place / n for n in ("index.html", "model.json", "fitted.toml")]
     if there := [p for p in targets if p.exists() and not force]:
-        raise CatenaError(f"{there[0]} is there already; give another folder, or --force")
+        raise CatenaError(f"{there[0]} exists already; give another folder, or --force")
     place.mkdir(parents=True, exist_ok=True)
     written = [place / "index.html", place / "model.json"]
     sentences = []
@@ -166,7 +166,7 @@ def _parameters(found: DriveFit) -> Iterator[Block]:
             f"{number(e.value - 1.96 * e.sigma)} to {number(e.value + 1.96 * e.sigma)}",
             "" if e.unit == "unknown" else e.unit,
             number(e.before) if " of " in e.name and e.before else "",
-            "" if e.told else "not determined",
+            "" if e.determined else "not determined",
         ]
         for e in found.estimates
     ]

@@ -7,7 +7,7 @@ from typing import Any
 
 
 def plain(text: str) -> str:
-    """Return a text without characters that would move the cursor or colour the screen."""
+    """Return a string without characters that would move the cursor or colour the screen."""
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
@@ -17,7 +17,7 @@ def number(x: float | None) -> str:
 
 
 def vector(values: Sequence[float]) -> str:
-    """Return a vector as text, such as (1, 0.5, 0)."""
+    """Return a vector as a string, such as (1, 0.5, 0)."""
     return f"({', '.join(number(x + 0.0) for x in values)})"
 
 
@@ -37,12 +37,12 @@ def count(things: Sequence[Any], one: str, many: str) -> str:
 
 
 def span(first: int, count: int) -> str:
-    """Return a range of indices as text: "3", "0-6", or "" for none."""
+    """Return a range of indices as a string: "3", "0-6", or "" for none."""
     return "" if not count else str(first) if count == 1 else f"{first}-{first + count - 1}"
 
 
 def series(values: Sequence[Any], join: str = ", ") -> str:
-    """Return numbers joined by `join`; one where all are the same, "" where there is none."""
+    """Return numbers joined by `join`; only one where all are equal, "" where there is none."""
     shown = [number(x) for x in values]
     return (
         shown[0]

@@ -50,7 +50,7 @@ def _painted(scene: Scene, at: Array, size: tuple[int, int]) -> list[Array]:
 
 
 def _own(result: Result) -> Array | None:
-    """Return the parameters of a run, or None where they did not vary."""
+    """Return the parameters of a run, or None where all runs have those of the mechanism."""
     return (
         np.asarray(result.data["parameters"].values, float) if "parameters" in result.data else None
     )

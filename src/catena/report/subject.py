@@ -28,7 +28,8 @@ QUICK_FORMULATIONS = ("recursive", "gibbs_appell", "lagrange")
 
 @dataclass(frozen=True)
 class Subject:
-    """The subject of a report.
+    """The subject of a report: its mechanism, with everything that is computed for it, each result
+    once.
 
     scenario: the mechanism and its run. source: the name of the file. by: the formulation whose
     equations are printed. states: the number of random states of the certificate. folders: where

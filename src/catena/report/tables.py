@@ -21,7 +21,7 @@ TRAVEL_HEAD = ["coordinate", "start", "end", "least", "largest", "unit"]
 
 
 def heading(d: dict[str, Any]) -> list[str]:
-    """Return the mechanism in five lines."""
+    """Return five lines that describe the mechanism."""
     loops = f", {count(d['loops'], 'loop', 'loops')}" if d["loops"] else ""
     plane = f"planar, normal to {axes([d['planar']['normal']])}" if d["planar"] else "not planar"
     return [
@@ -136,7 +136,7 @@ def tables(d: dict[str, Any]) -> list[tuple[str, list[str], list[list[str]]]]:
 
 
 def closing(trip: dict[str, Any]) -> str:
-    """Return the result of the round trip as a sentence."""
+    """Return a sentence with the result of the comparison of inverse and forward dynamics."""
     if trip["difference"] is None:
         return f"inverse then forward dynamics: not possible. {plain(trip['why'])}"
     asked = (
@@ -233,7 +233,7 @@ def _follows(j: dict[str, Any]) -> str:
 
 
 def _entry(k: int, x: dict[str, str] | None) -> list[str]:
-    """Return index, name and unit of a coordinate or speed; empty cells for None."""
+    """Return index, name and unit of a coordinate or speed as cells; empty cells for None."""
     return [str(k), x["name"], x["unit"]] if x else ["", "", ""]
 
 

@@ -62,9 +62,9 @@ def animate(
 
     speed: seconds of the run per second of film, by default 1, or as many as are needed for a film
     of at most 12 s (GIF) or 60 s (page, MP4). rate: pictures per second, by default 20 (GIF) or 30.
-    run: the number of the run of a batch. folders: where mesh files are looked for. progress:
-    called with the number of pictures drawn and their total. Raises a CatenaError where the file
-    cannot be written.
+    run: the index of the run of a batch. folders: where mesh files are looked for. progress: called
+    with the number of pictures drawn and their total. Raises a CatenaError where the file cannot be
+    written.
     """
     path = Path(path)
     write = WRITERS.get(path.suffix)
@@ -101,7 +101,7 @@ def animate(
 
 @dataclass(frozen=True)
 class Playing:
-    """An animation that a notebook plays. page: its HTML."""
+    """An animation in a form that a notebook displays and plays. page: its HTML."""
 
     page: str
 
@@ -112,7 +112,7 @@ class Playing:
 
 
 def playing(result: Result, **options: Any) -> Playing:
-    """Return an animation of a result for a notebook, with the options of `animate`."""
+    """Return an animation of a result for display in a notebook, with the options of `animate`."""
     with TemporaryDirectory() as folder:
         page = animate(result, Path(folder) / "film.html", **options)
         return Playing(page.read_text(encoding="utf-8"))
@@ -142,7 +142,7 @@ def pictures(made: Film) -> Iterator[Image]:
 
 
 def _no_progress(done: int, of: int) -> None:
-    """Report progress to nobody."""
+    """Ignore the progress; the default of the argument `progress`."""
 
 
 def _with_progress(made: Film, progress: Progress) -> Iterator[Image]:

@@ -27,8 +27,9 @@ def contact_wrenches(result: Result, q: Array) -> dict[str, Array]:
     points = touching(result.mechanism, names)
     if unknown := [n for n in names if n not in points]:
         raise CatenaError(
-            f"the reactions of joints in a run with {', '.join(unknown)} are not known yet: the"
-            " stop of a joint that closes a loop pushes at its bodies, and is not among the loads"
+            f"the reactions of joints in a run with {', '.join(unknown)} are not supported: the"
+            " force of the stop of a joint that closes a loop is not recorded as a load on its"
+            " bodies"
         )
     # a point of a patch without a place has no force
     push = result._rows("contact_push")
@@ -46,8 +47,8 @@ def contact_wrenches(result: Result, q: Array) -> dict[str, Array]:
 
 
 def touching(m: Mechanism, names: list[str]) -> dict[str, ContactPoint | ContactPatch]:
-    """Return {name: contact point or patch} for the names of the contact points of a result. The
-    points of a pair, or of a rim by time stepping, are called "pair point 3".
+    """Return {name: contact point or patch} for the names of the contact points of a result. Points
+    of a pair of shapes, or of a rim in time stepping, have names such as "pair point 3".
     """
     pairs: dict[str, ContactPoint | ContactPatch] = {
         p.name: p for p in contact_patches(m, by_features=True)
@@ -64,8 +65,8 @@ def touching(m: Mechanism, names: list[str]) -> dict[str, ContactPoint | Contact
 
 
 def shared(result: Result) -> Array:
-    """Return whether undetermined contact forces act on more than one body, so that they pass
-    through joints, (...,).
+    """Return, (...,), whether undetermined contact forces act on more than one body, so that joints
+    carry them.
     """
     names = [str(n) for n in result.data["contact"].values]
     bodies = {

@@ -2,7 +2,7 @@
 
 A drive q = f(t) is a constraint row with one entry, along the speed of its coordinate, so that its
 multiplier is the torque or force of the motor behind it: it moves the mechanism and overcomes the
-losses of the joints, as tau does where `motion` of a run prescribes the same.
+losses of the joints, as tau does where the option `motion` of a run prescribes the same motion.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ def drive_forces(result: Result) -> xr.DataArray:
 
 
 def _determined(machine: Machine, A: np.ndarray, places: list[int]) -> np.ndarray:
-    """Return whether the force of each drive is unique, (..., drives): without its row the others
-    have a lower rank.
+    """Return, (..., drives), whether the force of each drive is unique: whether the constraint rows
+    have a lower rank without its row.
     """
     by = metric(machine)
     whole = ranks(A, by)

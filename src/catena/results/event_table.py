@@ -6,8 +6,8 @@
     event_v_after (occurrence, speed): just before
     and just after all of that instant
 
-For several runs, `event_run` and `impact_run` give the number of the run. Where nothing happened,
-all of them exist and have no entries. States that a file does not hold are NaN.
+For several runs, `event_run` and `impact_run` give the index of the run. Where nothing happened,
+all of these variables exist and are empty. States that a file does not hold are NaN.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ Tables = tuple[dict[str, Any], dict[str, Any]]  # variables and coordinates, (di
 def event_table(
     events: Sequence[Any], sizes: tuple[int, int], runs: Sequence[int] | None = None
 ) -> Tables:
-    """Return variables and coordinates for events, each (time, words, state before, state after).
-    sizes: nq and nv. runs: the run of each event.
+    """Return variables and coordinates for events, each given as (time, description, state before,
+    state after). sizes: nq and nv. runs: the index of the run of each event.
     """
     nq, nv = sizes
     states = np.full((2, len(events), nq + nv), np.nan)
@@ -42,8 +42,9 @@ def event_table(
 def impact_table(
     hits: Sequence[Any], names: Sequence[str], runs: Sequence[int] | None = None
 ) -> Tables:
-    """Return variables and coordinates for impacts, each (time, point, approach, impulse, sum of
-    the contact, mode). names: of the contact points. runs: the run of each impact.
+    """Return variables and coordinates for impacts, each given as (time, point, approach, impulse,
+    sum of the contact, mode). names: of the contact points. runs: the index of the run of each
+    impact.
     """
     times, points, approach, impulse, total, _ = zip(*hits) if hits else ((),) * 6
     shown = {

@@ -1,4 +1,6 @@
-"""Forces along a run for pictures: of each joint on its child, and of each contact at its place."""
+"""Forces along a run, to be drawn as arrows: those of each joint on its child, and those of each
+contact at its point.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +26,8 @@ class Forces:
 
     joints: {name: (parent, point (3,))}, the place of each joint. pull: (n, joints, 3), N in the
     ground's axes, on the child. contacts: names. place, push: (n, contacts, 3), m and N, in the
-    ground's axes, on the contact's first body; zero where it is open. said: why the forces of the
-    joints are missing, if they are.
+    ground's axes, on the contact's first body; zero where it is open. said: a sentence that says
+    why the forces of the joints are missing, if they are.
     """
 
     times: Array
@@ -37,7 +39,9 @@ class Forces:
     said: str = ""
 
     def wire(self, scene: Scene) -> tuple[dict[str, Any], bytes]:
-        """Return (plain data, numbers as float32) for a page that shows this scene."""
+        """Return (plain data, numbers as float32), the form in which a page that shows this scene
+        receives them.
+        """
         bodies = list(scene.bodies)
         head = {
             "times": self.times.round(6).tolist(),
@@ -67,7 +71,7 @@ def forces(result: Result, machine: Machine | None = None, joints: bool = True) 
         except CatenaError as why:
             said = str(why)
     m = thin.mechanism if machine is None else machine.mechanism
-    value = placement(_valued(thin) if machine is None else m).value
+    value = placement(_at_run_parameters(thin) if machine is None else m).value
     seats = {
         j.name: (j.parent, np.array([value(x) for x in j.placement.position]))
         for j in (*m.joints, *m.loops)
@@ -77,15 +81,15 @@ def forces(result: Result, machine: Machine | None = None, joints: bool = True) 
     return Forces(thin.time, seats, np.nan_to_num(pull), *_at_contacts(thin), said)
 
 
-def _valued(result: Result) -> Any:
-    """Return the mechanism at the run's own parameters."""
+def _at_run_parameters(result: Result) -> Any:
+    """Return the mechanism with the parameter values of the run."""
     own = result._parameters
     m = result.mechanism
     return m if own is None else m.with_(parameters=dict(zip(m.parameters, np.asarray(own, float))))
 
 
 def _in_joints(result: Result, machine: Machine | None) -> dict[str, Array]:
-    """Return {joint: (n, 3)}, the force on the child, N in the ground's axes."""
+    """Return {joint: (n, 3)}: the force on the child, N, in the ground's axes."""
     from ..machine import reactions
 
     touching = "contact_mode" in result.data and bool(result.data["contact_mode"].values.any())

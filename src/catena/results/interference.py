@@ -1,9 +1,9 @@
 """Interference: when, where and how deep shapes overlap along a motion, and how close other pairs
 come.
 
-A motion is given by its rows. Between two rows the coordinates are cubic Hermite interpolants
-through the rows and their rates. A minimum of a distance is refined on them near each row where the
-distance is least, and a zero where the distance changes sign.
+A motion is given by rows, one per instant. Between two rows the coordinates are cubic Hermite
+interpolants through the rows and their rates. A minimum of a distance is refined on them near each
+row where the distance is least, and a zero where the distance changes sign.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Approach:
     """The closest approach of a pair of shapes.
 
     pair: their names. distance: signed, m. time: s. first, second (3,): the nearest points in the
-    ground's axes, m. normal (3,): the unit vector from the first to the second. run: the number of
+    ground's axes, m. normal (3,): the unit vector from the first to the second. run: the index of
     the run.
     """
 
@@ -299,7 +299,7 @@ class _Motion:
             yield Meeting(self.own.names[k], begin, end, found, self.run)
 
     def _series(self, k: int) -> tuple[Array, Array]:
-        """Return times and distances of one pair: those of the rows and of the refined minima."""
+        """Return times and distances of one pair: those at the rows and at the refined minima."""
         pair, t, d = self.refined
         mine = pair == k
         t = np.concatenate([self.time, t[mine]])

@@ -1,4 +1,4 @@
-"""Labels: names and units of the variables of a result, and the mechanism as a text among its
+"""Labels: names and units of the variables of a result, and the mechanism in TOML form among its
 attributes.
 """
 

@@ -47,11 +47,11 @@ class Extremes:
     change: of the potential energy since the start, J. work: done, J. balance: change of energy
     less work, J. closure: residuals of rows (m, or cosine); opening: the same relative to the
     loop's length, or one for an angle. rate, speed: the rates of rows relative to their sizes, and
-    the fastest speed, 1/s, in the metric of `kernels.rank`; pace: the speed that gravity or the
-    duration suggests, 1/s. rank: how close a decision of rank was to its threshold; 1 is on it.
-    quaternion: | |q| - 1 |. moved: how far anything has moved relative to its length (1 for an
-    angle), for the run that moves least; rounding: the part of that length which steps do not
-    resolve.
+    the fastest speed, 1/s, in the metric of `kernels.rank`; pace: the speed expected from gravity
+    or from the duration of the run, 1/s. rank: how close the decision of a rank came to its
+    threshold, as a ratio that is 1 at the threshold. quaternion: | |q| - 1 |. moved: how far
+    anything has moved relative to its length (1 for an angle), for the run that moves least;
+    rounding: the part of that length which steps do not resolve.
 
     For contacts: penetration, relative to the mechanism's length; pressing: normal force, N;
     grinding: normal force times gap rate, and gain: power of friction, both relative to the length;
@@ -154,13 +154,13 @@ def _versions() -> tuple[tuple[str, str], ...]:
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of catena, Python and NumPy that ran."""
+    """Return the versions of catena, Python and NumPy with which the run was computed."""
     return dict(_versions())
 
 
 @dataclass(frozen=True)
 class ContactLedger:
-    """How well a run kept the laws of contact, in its rows and in its impacts.
+    """How well a run satisfied the laws of contact, in its rows and in its impacts.
 
     penetration: the deepest, relative to the mechanism's length. complementarity: normal force
     times gap rate, and impulses times the residual of the impact law, each relative to its largest
@@ -168,9 +168,10 @@ class ContactLedger:
     angle: between friction and the direction opposite to slip, rad. gain: the most energy that
     contacts have added, relative to the energy that came and went. dissipated: in impacts, J. law:
     of impact. impacts, accumulations, changes: the number of impacts, of accumulations of impacts,
-    and of changes of mode. remark: on motions that are not unique. margin: where rigid bodies do
-    not determine the forces, how far the most admissible ones were inside their cones at the events
-    of the run, the least; relative to each contact's force; None where all forces were determined.
+    and of changes of mode. remark: a sentence where motions are not unique. margin: where rigid
+    bodies do not determine the forces, the distance of the most admissible ones from the border of
+    their cones, relative to the force of the contact, as the least value at the events of the run;
+    None where all forces were determined.
 
     stepped: whether by time stepping; then dissipated counts all contacts, and the numbers are
     those of the worst run over all its steps. residual: the largest of the solver, relative to the
@@ -217,7 +218,7 @@ class ContactLedger:
         return replace(self, remark=self.remark or other.remark, margin=margin, **worst, **sums)
 
     def of_rows(self, seen: Extremes) -> ContactLedger:
-        """Return the contact ledger with the extremes of the rows."""
+        """Return the contact ledger with the extremes of the rows added."""
         force = seen.pressing or 1.0
         power = (seen.pressing * seen.moving) or 1.0
         return replace(
@@ -284,7 +285,7 @@ class ContactLedger:
         ]
 
     def missed(self, limit: float) -> list[str]:
-        """Return a sentence for each law whose error exceeds the limit or is NaN."""
+        """Return a sentence for each law of contact whose error exceeds the limit or is NaN."""
         found = [
             (self.penetration, f"bodies penetrate by {self.penetration:.2g} of their length"),
             (
@@ -316,29 +317,29 @@ class Ledger:
 
     energy_balance: the largest difference between the change of energy and the work done, J;
     relative_energy_balance: relative to the largest kinetic energy; imbalance: relative to the
-    energy that came and went. closure: the largest residual of a loop's row (m, or cosine);
+    energy that was exchanged. closure: the largest residual of a loop's row (m, or cosine);
     opening: relative to the loop's length, or one for an angle. slip: the largest rate of a row
     relative to its size and the fastest speed (`kernels.rank` has the sizes). rank: how close the
-    decision which rows are redundant was to its threshold, as a ratio; 1 is on it. quaternion: the
-    largest difference of a quaternion's length from 1. strain: the most energy that flexible bodies
-    stored, J. step: the longest of equal steps, s; None where the tolerance determined the steps.
-    resolution: the accuracy that rounding leaves to the steps of an adaptive method, relative to
-    how far anything has moved; of many runs, that of the run that moves least.
+    decision which rows are redundant came to its threshold, as a ratio that is 1 at the threshold.
+    quaternion: the largest difference of a quaternion's length from 1. strain: the most energy that
+    flexible bodies stored, J. step: the longest of equal steps, s; None where the tolerance
+    determined the steps. resolution: the accuracy that rounding leaves to the steps of an adaptive
+    method, relative to how far anything has moved; of many runs, that of the run that moves least.
 
-    verified: the largest difference to a run with a tighter tolerance, if there was one; met:
-    whether it is within the accuracy asked for; verdict: the same in a sentence.
+    verified: the largest difference from a run with a tighter tolerance, if there was one; met:
+    whether it is within the requested accuracy; verdict: the same in a sentence.
 
-    A run whose loops open, whose rows are not met or whose energy balance is off by more than a
-    tenth is not to be trusted: `doubts` says why, and `met` is then False whatever a tighter run
-    says, because that may be wrong in the same way.
+    A run whose loops open, whose constraint rows are violated or whose energy balance is off by
+    more than a tenth is not to be trusted: `doubts` says why, and `met` is then False even if a
+    tighter run agrees, because that run may be wrong in the same way.
 
-    contact: how well the laws of contact were kept; None where there are no contacts. creeping: the
-    joint that creeps most under smoothed dry friction, and by how much, in words; empty where none
-    does. friction: why the program smoothed dry friction, in words; empty where it did not.
-    laboured: where and how many steps a run took, in words, if these are so many that it passed
-    close to a singular configuration or something is stiff; else empty. frequencies: by how much,
-    relative, the first frequencies of modal beams are too high with the bodies that they carry;
-    None without such beams.
+    contact: how well the laws of contact were satisfied; None where there are no contacts.
+    creeping: a sentence with the joint that creeps most under smoothed dry friction, and by how
+    much; "" where none does. friction: a sentence with the reason why the program smoothed dry
+    friction; "" where it did not. laboured: a sentence with where and how many steps a run took, if
+    these are so many that the run passed close to a singular configuration or is stiff; else "".
+    frequencies: by how much, relative, the first frequencies of modal beams are too high with the
+    bodies that they carry; None without such beams.
     """
 
     outcome: str
@@ -517,8 +518,8 @@ class Ledger:
         return [words for x, limit, words in found if not x <= limit] + laws
 
     def weighed(self) -> Ledger:
-        """Return the ledger with a verdict on closure, rows and energy, if one of them is doubtful
-        or close to it.
+        """Return the ledger with a verdict on closure, constraint rows and energy, if one of them
+        is doubtful or nearly so.
         """
         doubts = self.doubts()
         close = self._exceeded(

@@ -1,8 +1,8 @@
 """HTML for notebooks: what `_repr_html_` of mechanisms, results and answers returns, without
 scripts.
 
-The objects are defined in lower rooms; they name the functions here as text and load them when a
-notebook asks (`registry.loaded`).
+The objects are defined in packages that do not import this one: they hold the names of these
+functions as strings, and load them when a notebook displays them (`registry.loaded`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ CELL = "padding:2px 10px;text-align:left;border-bottom:1px solid #8883"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return an HTML table of texts."""
+    """Return an HTML table of strings."""
     top = "".join(f"<th style='{CELL}'>{html.escape(x)}</th>" for x in head)
     body = "".join(
         "<tr>" + "".join(f"<td style='{CELL}'>{html.escape(str(x))}</td>" for x in row) + "</tr>"
@@ -40,14 +40,14 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def plain(answer: object) -> str:
-    """Return the printed form of an answer as preformatted HTML."""
+    """Return the printed form of an object as preformatted HTML."""
     return f"<pre style='line-height:1.3'>{html.escape(str(answer))}</pre>"
 
 
 def report(
     title: str, head: Sequence[str], rows: Iterable[Sequence[object]], notes: Iterable[str] = ()
 ) -> str:
-    """Return a table with a title above it and sentences below."""
+    """Return HTML with a title, a table, and sentences below it."""
     return (
         (f"<b>{html.escape(title)}</b>" if title else "")
         + table(head, rows)
@@ -111,8 +111,8 @@ def drawing(m: Mechanism, size: tuple[int, int] = (560, 380)) -> str:
 
 
 def standing(machine: Machine) -> np.ndarray:
-    """Return q with loops closed, from the neutral configuration or the first of some random starts
-    from which they close; the neutral configuration where they do not.
+    """Return q with loops closed, found from the neutral configuration or from the first of some
+    random starts that succeeds; the neutral configuration where none does.
     """
     import numpy as np
 

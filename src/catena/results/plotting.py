@@ -35,8 +35,8 @@ class Plot:
     name: its name. draw(result, **options): the function that makes the matplotlib Figure, or its
     place ("package.module:function"), from which it is imported when it draws. doc: one line of
     description. options: the keywords of draw. select: the option that names the coordinates,
-    joints or frames to show; `catena plot --only` sets it. needs: what the mechanism must have, in
-    words; applies(mechanism): whether it has.
+    joints or frames to show; `catena plot --only` sets it. needs: a phrase that says what the
+    mechanism must have; applies(mechanism): whether it has it.
     """
 
     name: str
@@ -48,7 +48,9 @@ class Plot:
     applies: Callable[[Mechanism], bool] = _always
 
     def check(self, mechanism: Mechanism, options: Iterable[str]) -> None:
-        """Raise where an option is not known, or the mechanism has nothing that this plot shows."""
+        """Raise an error where an option is not known, or the mechanism has nothing that this plot
+        shows.
+        """
         for name in options:
             if name not in self.options:
                 raise UnknownNameError("option", name, self.options, f"the plot {self.name!r}")
@@ -73,10 +75,10 @@ def plot(
 ) -> Figure:
     """Return a plot of a result as a matplotlib Figure, which is not shown.
 
-    what: one of `PLOTS`. run: the number of a run of a batch; several, or "all", are overlaid, with
-    the first of them in front. Of more than LARGEST_OVERLAY runs some are drawn, at equal
-    distances. title: by default the mechanism's name, "" for none. options: those of the plot.
-    Raises an UnknownNameError where there is no such plot or option.
+    what: one of `PLOTS`. run: the index of a run of a batch; several, or "all", are overlaid, with
+    the first of them in front. Of more than LARGEST_OVERLAY runs only some are drawn, at equal
+    intervals of the index. title: by default the mechanism's name, "" for none. options: those of
+    the plot. Raises an UnknownNameError where there is no such plot or option.
     """
     import matplotlib as mpl
 
@@ -101,7 +103,7 @@ def plot(
 
 
 def _runs(result: Any, run: int | Iterable[int] | str) -> list[int]:
-    """Return the numbers of the runs to draw."""
+    """Return the indices of the runs to draw."""
     count = result.data.sizes.get("run", 1)
     if isinstance(run, str) and run != "all":
         raise CatenaError(f"run is {run!r}; it is a number, several of them, or 'all'")
@@ -126,7 +128,7 @@ def save(result: Any, path: str | Path, what: str = "overview", **options: Any) 
 
 
 def write(path: str | Path, word: str, draw: Callable[[], Figure]) -> Path:
-    """Write the figure that `draw` returns to a file. word: what it is called in messages."""
+    """Write the figure that `draw` returns to a file. word: the name of the picture in messages."""
     import matplotlib as mpl
 
     from .plots.style import HOUSE

@@ -94,7 +94,9 @@ class Result:
         return self.trust() if callable(self.trust) else self.trust
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return how to rebuild the result: copies and pickles hold the rows themselves."""
+        """Return the function and arguments that rebuild the result, for copies and pickles, which
+        hold the rows themselves.
+        """
         return Result, (self.data, self.ledger, self.model)
 
     def _repr_html_(self) -> str:
@@ -257,8 +259,8 @@ class Result:
             return discretise(self.model)
         if TEXT not in self.data.attrs:
             raise CatenaError(
-                "this result does not hold its mechanism, which a file has no words for;"
-                " load_result(path, mechanism=...)"
+                "this result does not contain its mechanism, which could not be written to a"
+                " file; give it: load_result(path, mechanism=...)"
             )
         return self._once("mechanism", lambda: read_text(self.data.attrs[TEXT]))
 
@@ -376,8 +378,8 @@ class Result:
         )
 
     def _undetermined(self) -> dict[str, str]:
-        """Return the attribute that names the joints whose wrenches are not fully determined, or
-        nothing.
+        """Return the attribute that names the joints whose wrenches are not fully determined; an
+        empty mapping where there are none.
         """
         from ..machine import undetermined
 
@@ -396,10 +398,8 @@ class Result:
         return ", ".join(n.removeprefix("the lock of ") for n in on)
 
     def _reactions(self, axes: str, *rows: np.ndarray) -> dict[str, np.ndarray]:
-        """Return {joint: wrenches} by `catena.machine.reactions`.
-
-        That function takes one mechanism's own parameters, so runs that have their own are computed
-        one after another.
+        """Return {joint: wrenches} by `catena.machine.reactions`. That function uses the parameters
+        of one mechanism, so that runs with different parameters are evaluated one after another.
         """
         from ..machine import compile, reactions
 
@@ -472,7 +472,9 @@ class Result:
 
     @property
     def _parameters(self) -> np.ndarray | None:
-        """The parameters of each row, (..., 1, count), where a batch has its own; else None."""
+        """The parameters of each row, (..., 1, count), if each run of a batch has its own; else
+        None.
+        """
         return self.data["parameters"].values[..., None, :] if "parameters" in self.data else None
 
     @property
@@ -670,8 +672,8 @@ def _unpacked(file: xr.Dataset, every: int) -> tuple[xr.Dataset, Ledger]:
 def chosen(
     asked: Iterable[str] | str | None, known: Iterable[str], what: str, where: str
 ) -> list[str]:
-    """Return the names asked for, or all known names. Raise an UnknownNameError, with the nearest
-    known name, for one that is not known.
+    """Return the requested names, or all known names where None is given. Raise an
+    UnknownNameError, with the nearest known name, for an unknown one.
     """
     names = list(known)
     if asked is None:

@@ -49,12 +49,12 @@ HEAD = struct.Struct("<II")  # length and checksum of the text of a slot
 
 @dataclass(frozen=True)
 class Journal:
-    """How far the run of a file has come, its ledger, and the checkpoint for a restart.
+    """The progress of the run of a file, its ledger, and the checkpoint for a restart.
 
-    number: of this journal, counted from zero. row: the number of valid rows. state: the
+    number: the index of this journal, counted from zero. row: the number of valid rows. state: the
     checkpoint. energy: kinetic and potential at the start, J. extremes: of all rows. wall_time: s.
     key: the fingerprint of the run. logged, checksum: the number of valid bytes of the log, and
-    their checksum. lost: the number of lines for which the log had no room.
+    their checksum. lost: the number of lines that did not fit into the log.
     """
 
     number: int
@@ -71,7 +71,9 @@ class Journal:
 
     @staticmethod
     def read(text: bytes) -> Journal:
-        """Return the journal of a slot's text. Raise a ValueError where it is not one."""
+        """Return the journal that one of its slots in the file holds as text. Raise a ValueError
+        where the text is not a journal.
+        """
         try:
             found = Journal(**json.loads(text))
             kinds = (
@@ -119,20 +121,20 @@ def log_lines(events: Iterable[Any], impacts: Iterable[Any]) -> list[bytes]:
 
 
 def log_room(size: int) -> int:
-    """Return the size in bytes of the log of a run that may have events. size: how many numbers q
-    and v have together.
+    """Return the size in bytes that is reserved for the log of a run that may have events. size:
+    the number of entries of q and v together.
     """
     states = LOGGED_STATES * 2 * (len(_packed((0.0,) * size)) + 4)
     return LOG_BYTES + min(states, 4 * LOG_BYTES)
 
 
 def _packed(state: Iterable[float]) -> str:
-    """Return the bits of a state as text."""
+    """Return the bits of a state as a string."""
     return base64.b64encode(np.array(tuple(state), "<f8").tobytes()).decode()
 
 
 def _unpacked(text: str) -> tuple[float, ...]:
-    """Return the state whose bits a text holds."""
+    """Return the state whose bits a string holds."""
     return tuple(np.frombuffer(base64.b64decode(text), "<f8").tolist())
 
 
@@ -257,8 +259,8 @@ def append(
     journal: Journal,
     lines: bytes = b"",
 ) -> None:
-    """Write rows (n, ...) from number `row` on, then the last lines of the log, then the journal
-    into the slot that its number selects.
+    """Write rows (n, ...) from row `row` on, then new lines of the log, then the journal into the
+    slot that its number selects.
     """
     slot = known[JOURNAL]
     text = packed(journal, known[JOURNAL].width)
@@ -302,13 +304,15 @@ def with_log(path: Path) -> tuple[Journal, Logged]:
 
 
 def latest(slots: np.ndarray) -> Journal | None:
-    """Return the newest journal whose checksum is right; None where neither is."""
+    """Return the newest journal with a correct checksum; None if neither slot has one."""
     found = [entry for slot in slots if (entry := _read(slot.tobytes())) is not None]
     return max(found, key=lambda entry: entry.number, default=None)
 
 
 def packed(journal: Journal, width: int) -> bytes:
-    """Return the bytes of a slot."""
+    """Return a journal as bytes: its length, its checksum, and its text. Raise CatenaError where it
+    does not fit into a slot of `width` bytes.
+    """
     text = json.dumps(asdict(journal)).encode()
     if len(text) > width - HEAD.size:
         raise CatenaError(
@@ -365,7 +369,9 @@ def lock(path: Path) -> Iterator[None]:
 
 
 def _locked(file: int) -> bool:
-    """Whether the lock on an open file was acquired, or the file system has no locks."""
+    """Return whether the lock on an open file was acquired; true also where the file system has no
+    locks.
+    """
     try:
         if os.name == "nt":
             import msvcrt
@@ -381,8 +387,8 @@ def _locked(file: int) -> bool:
 
 
 def _same(file: int, path: Path) -> bool:
-    """Whether the open file is still the one at that path; a process that ended in the meantime may
-    have removed it.
+    """Return whether the open file is still the one at that path; a process that ended in the
+    meantime may have removed it.
     """
     try:
         return os.path.samestat(os.fstat(file), os.stat(path))
@@ -398,8 +404,8 @@ def remove(path: Path) -> None:
 
 # --- failures
 def reason(error: BaseException) -> str:
-    """Return why a file could not be read or written, in the system's words, also from within a
-    message of HDF5.
+    """Return the system's explanation why a file could not be read or written, extracted from a
+    message of HDF5 where necessary.
     """
     number = getattr(error, "errno", None) or next(
         iter(map(int, re.findall(r"errno = (\d+)", str(error)))), None

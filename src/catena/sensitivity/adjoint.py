@@ -25,7 +25,8 @@ class Steps:
     """Steps taken from one state with the same forces and modes, ready to be pulled back.
 
     T, H (steps,): the begin of each step and its size, s. x (size,): the state before the first
-    step; `after`: the state behind the last. held: forces and modes (nu,). p: the parameters.
+    step; `after`: the state behind the last. held: the forces and modes (nu,) during the steps. p:
+    the parameters.
     """
 
     def __init__(

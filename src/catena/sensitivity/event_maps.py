@@ -36,7 +36,8 @@ Array = NDArray[np.float64]
 
 
 class Jump:
-    """The jump of the state at a transition, as expressions of `tapes.inputs`.
+    """The jump of the state at a transition, as expressions of the inputs of the system's
+    functions.
 
     x (size,): the state before it. p: the parameters of the run.
     """
@@ -103,14 +104,14 @@ class Jump:
             raise StudyError(f"at t = {transition.t:.9g} s {transition.description}: {why}")
 
     def value(self, y: ca.SX) -> Array:
-        """Return the value of an expression in the run."""
+        """Return the numerical value of an expression in the run."""
         return np.array(ca.Function("value", self.tapes.inputs, [ca.densify(y)])(*self.given))
 
     # --- impulses, stops, loops
     @cached_property
     def _stop_state(self) -> tuple[ca.SX, dict[int, ca.SX]]:
-        """The coordinates, on the stop where one is reached, and {speed: its value after the
-        transition}.
+        """The coordinates, with one that reaches a stop set to the stop, and {speed: its value
+        after the transition}.
         """
         s, guard = self.system, self.transition.guard
         if guard is None or guard.meaning not in (Meaning.REACHES_STOP, Meaning.COMES_TO_REST):
@@ -169,7 +170,9 @@ class Jump:
 
     @cached_property
     def _row_response(self) -> tuple[ca.SX, ca.SX]:
-        """M^-1 R' and (R M^-1 R')^-1."""
+        """The response M^-1 R' of the speeds to impulses of the rows R, and the inverse of the
+        rows' own response, (R M^-1 R')^-1.
+        """
         M, R = self._binding[0], self._rows[0]
         MR = ca.solve(M, R.T)
         return MR, ca.inv(R @ MR) if R.shape[0] else ca.SX.zeros(0, 0)
@@ -207,7 +210,7 @@ class Jump:
 
     # --- contacts
     def _contact_jacobian(self, point: int) -> ca.SX:
-        """Return J (3 or 1, nv) of a contact point."""
+        """Return the Jacobian J (3, nv) of a contact point, or (1, nv) without friction."""
         return self._binding[3][self.system.holding.contact_rows()[point], :]
 
     def _speeds(self, point: int, v: ca.SX) -> ca.SX:
@@ -338,7 +341,9 @@ class Jump:
 
     # --- what holds afterwards
     def _onto_active_rows(self, v: ca.SX) -> ca.SX:
-        """Return v3, the speeds projected onto contacts that stay closed and joints that stick."""
+        """Return v3, the speeds projected onto the rows of contacts that stay closed and of joints
+        that stick.
+        """
         h = self.system.holding
         rows = []
         speeds = []

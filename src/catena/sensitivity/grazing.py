@@ -42,8 +42,8 @@ ADVICE = (
 class Minimum(NamedTuple):
     """A minimum of a guard within a step.
 
-    guard, step: their indices. t: its time, s. value: the guard there. bend: the second derivative.
-    before: the highest value of the guard before it.
+    guard, step: their indices. t: its time, s. value: the guard there. bend: the second derivative
+    of the guard with respect to time. before: the highest value of the guard before it.
     """
 
     guard: int

@@ -117,7 +117,7 @@ def _adaptive(plan: RunPlan, segment: Segment, x: Array, given: Array) -> Adapti
     begin = plan.after_switch(segment.begin)
     x = np.ascontiguousarray(x)
     given = np.ascontiguousarray(given)
-    scales = plan.scales.beside(x.shape[1] - plan.system.size)
+    scales = plan.scales.with_others(x.shape[1] - plan.system.size)
     return AdaptiveRuns(
         plan.how,
         x,
@@ -158,7 +158,8 @@ def step_times(
 def _followed(
     plan: RunPlan, tapes: Linearised, segment: Segment, x: Array, p: Array
 ) -> tuple[Array, Array, tuple[int, int]]:
-    """Return the state that determines the steps, its inputs, and the addresses of its tapes.
+    """Return the state that determines the steps, its inputs, and the addresses of its compiled
+    functions.
 
     It is the state of the run; where a contact slips, a variation is added, because variations
     across the direction of slip become stiff as the slip ends.

@@ -1,9 +1,10 @@
-"""A first-order system and its exact derivatives as tapes: along directions, and pulled back.
+"""A first-order system and its exact derivatives as functions: along directions (tangent), and
+transposed (pullback).
 
     tangent  (x, dx)' = (f, f_x dx + f_u du + f_p dp)  pullback  lam -> f_x' lam, f_p' lam, f_u' lam
 
-f is the system's own tape, with the rates of integrals behind the state where some are asked for.
-The directions of a forward run, and the outputs of an adjoint one, are in lanes.
+f is the system's own function, with the rates of requested integrals appended to the state. The
+directions of a forward run, and the outputs of an adjoint one, are in lanes.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ Array = NDArray[np.float64]
 
 
 class Linearised:
-    """The tapes of a system whose derivatives are computed.
+    """The functions of a system whose derivatives are computed.
 
     places: the indices of the parameters that vary. integrals: expressions of the system's symbols
     t, q, v, p and forces u, whose integrals are appended to the state. size: of the state with
@@ -52,7 +53,7 @@ class Linearised:
 
     @cached_property
     def flow(self) -> ca.Function:
-        """The tape (t, x, u, p) -> x'."""
+        """The function (t, x, u, p) -> x', the rate of the state."""
         if not self.integrals:
             return self.system.derivative
         rate = self.system.derivative(self.t, self._x, self.U, self.P)
@@ -62,7 +63,9 @@ class Linearised:
 
     @cached_property
     def settle(self) -> ca.Function | None:
-        """The tape (t, x, u, p) -> x projected onto the constraints; None where there are none."""
+        """The function (t, x, u, p) -> x projected onto the constraints; None where there are
+        none.
+        """
         own = self.system.settle
         if own is None or not self.integrals:
             return own
@@ -72,7 +75,9 @@ class Linearised:
         )
 
     def tangent(self, f: ca.Function) -> ca.Function:
-        """Return the tape (t, (x, dx), u, (p, dp, du)) -> (f, df)."""
+        """Return the function (t, (x, dx), u, (p, dp, du)) -> (f, df): the value of f and its
+        directional derivative.
+        """
         dx = ca.SX.sym("dx", self.size)
         dp = ca.SX.sym("dp", self.np)
         du = ca.SX.sym("du", self.nv)
@@ -83,10 +88,8 @@ class Linearised:
         return ca.Function(f"tangent_{f.name()}", inputs, [ca.cse(ca.densify(ca.vertcat(out, d)))])
 
     def pullback(self, f: ca.Function) -> ca.Function:
-        """Return the tape (t, x, u, p, lam) -> f' lam along state, varied parameters and joint
-        forces.
-
-        The row of the work is left out, as nothing depends on it.
+        """Return the function (t, x, u, p, lam) -> f' lam along state, varied parameters and joint
+        forces. The row of the work is left out, because nothing depends on it.
         """
         lam = ca.SX.sym("lam", self.size)
         rows = [k for k in range(self.size) if k != self.system.size - 1]
@@ -95,10 +98,8 @@ class Linearised:
         return ca.Function(f"pullback_{f.name()}", [*self.inputs, lam], [ca.cse(ca.densify(g))])
 
     def kernel(self, name: str, width: int) -> LaneKernel | None:
-        """Return a compiled tape by its name: "flow", "settle", "tangent flow", "pullback flow"
-        and so on.
-
-        None where there is no such tape.
+        """Return a compiled function by its name: "flow", "settle", "tangent flow", "pullback flow"
+        and so on. None where there is no such function.
         """
         derivative, _, of = name.rpartition(" ")
         f = getattr(self, of)
@@ -112,10 +113,10 @@ class Linearised:
         return self._kernels[name, width]
 
     def address(self, name: str, width: int) -> int:
-        """Return the address of the compiled code of a tape, 0 where there is none."""
+        """Return the address of the machine code of a function, 0 where there is none."""
         kernel = self.kernel(name, width)
         return 0 if kernel is None else kernel.block_address
 
     def evaluate(self, f: ca.Function, *given: Any) -> Array:
-        """Return the value of a tape that is not compiled."""
+        """Return the value of a function that is not compiled."""
         return np.array(f(*given))

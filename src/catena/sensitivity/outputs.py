@@ -1,8 +1,8 @@
-"""The outputs of a sensitivity: the final state, or texts of it and of integrals over the run.
+"""The outputs of a sensitivity: the final state, or expressions of it and of integrals over the
+run.
 
-final state        every coordinate and speed at the end, q.NAME and v.NAME
-text               "q_elbow^2 + v_elbow", "t", "integral(tau_elbow^2)": names as in the texts of
-                   loads, tau_NAME the given joint forces
+final state every coordinate and speed at the end, q.NAME and v.NAME text "q_elbow^2 + v_elbow",
+"t", "integral(tau_elbow^2)": names as in the expressions of loads, tau_NAME the given joint forces
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Outputs:
 
 
 def symbols(system: System) -> dict[str, Any]:
-    """Return the symbols that texts may use: t, parameters, q_NAME, v_NAME, tau_NAME."""
+    """Return the symbols that expressions may use: t, parameters, q_NAME, v_NAME, tau_NAME."""
     m = system.mechanism
     table: dict[str, Any] = {name: system.p[k] for k, name in enumerate(m.parameters)} | {
         "t": system.t
@@ -51,7 +51,9 @@ def symbols(system: System) -> dict[str, Any]:
 
 
 def expression(text: str, table: Mapping[str, Any], what: str) -> ca.SX:
-    """Return a text as an expression of symbols; raise StudyError, which begins with `what`."""
+    """Return a string as an expression of symbols; raise StudyError, whose message begins with
+    `what`.
+    """
     try:
         return ca.SX(evaluate(parse(text, list(table)), table))
     except (CatenaError, ValueError) as why:
@@ -59,7 +61,9 @@ def expression(text: str, table: Mapping[str, Any], what: str) -> ca.SX:
 
 
 def outputs(system: System, of: Any) -> Outputs:
-    """Return the outputs: the final state where `of` is None, otherwise {name: text} or texts."""
+    """Return the outputs: the final state where `of` is None, otherwise {name: expression} or a
+    list of expressions.
+    """
     if of is None:
         m = system.mechanism
         names = [f"q.{n}" for n in m.coordinate_names] + [f"v.{n}" for n in m.speed_names]

@@ -39,8 +39,9 @@ MAX_DIRECTION_ITERATIONS = 200  # iterations for the direction in which a slip e
 
 @dataclass(frozen=True)
 class Saltation:
-    """dx+ = X dx + P dp and dt = tx dx + tp dp, with X (size, size), P (size, parameters), tx
-    (size,), tp (parameters,).
+    """The linear map of small changes across an event: dx+ = X dx + P dp of the state just after
+    it, and dt = tx dx + tp dp of its time. X (size, size), P (size, parameters), tx (size,), tp
+    (parameters,).
     """
 
     X: Array
@@ -113,7 +114,7 @@ def _time(
 
 
 def _slopes(tapes: Linearised, value: ca.SX) -> ca.Function:
-    """Return the tape (t, x, u, p) -> g_x, g_p, g' along the motion, and x'."""
+    """Return the function (t, x, u, p) -> g_x, g_p, g' along the motion, and x'."""
     t, X, _, P = here = tapes.inputs
     f = tapes.flow(*here)
     rise = ca.jtimes(value, X, f) + ca.jacobian(value, t)

@@ -5,9 +5,10 @@ joint forces.
                variables
     adjoint    the run backwards, for each output: cost grows with the outputs
 
-Fixed steps are differentiated as they are computed: the derivative is that of the numbers. With
-adaptive steps, forward integrates the variational equations under the same tolerance; the adjoint
-is that of the accepted steps. At events both apply the saltation matrix.
+Fixed steps are differentiated as they are computed, so that the result is the exact derivative of
+the discrete solution. With adaptive steps, forward integrates the variational equations under the
+same tolerance; the adjoint is that of the accepted steps. At events both apply the saltation
+matrix.
 """
 
 from __future__ import annotations
@@ -229,7 +230,7 @@ def _faults(plan: RunPlan) -> Iterable[str]:
 
 
 def _method_sentence(plan: RunPlan, way: str) -> str:
-    """Return the sentence that says what was differentiated."""
+    """Return a sentence that says which discrete or continuous solution was differentiated."""
     if plan.how.kind == "fixed":
         return f"the numbers of {plan.how.name} in equal steps, differentiated exactly"
     if way == "forward":
@@ -244,7 +245,9 @@ def _method_sentence(plan: RunPlan, way: str) -> str:
 
 
 class _Ending:
-    """The outputs at the end of the run: values, and derivatives along t, state and parameters."""
+    """The outputs at the end of the run: values, and derivatives with respect to t, state and
+    parameters.
+    """
 
     def __init__(self, tapes: Linearised, found: Outputs):
         t, X, _, P = tapes.inputs

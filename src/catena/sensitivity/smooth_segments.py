@@ -51,8 +51,8 @@ class Segment:
     """A part of the run from `begin` to `end` (s) on which the inputs `held` (nu,) are constant.
 
     piece: the index of the piece of given forces. transition: the event at its end, None where
-    there is none. short: by how much (s) its variations end earlier, where they are stiff
-    (`saltation.end_before_rest`).
+    there is none. short: the time (s) before the end of the segment at which its variations are
+    ended, where they become stiff (`saltation.end_before_rest`).
     """
 
     begin: float

@@ -1,8 +1,8 @@
 """Variations of a start that satisfy the constraints there: loops, speed rows, closed contacts,
 joints that stick.
 
-    A_f dq_f = -(A_k dq_k + e_p dp)                  least change of the coordinates f that are not
-                                                     given by name
+    A_f dq_f = -(A_k dq_k + e_p dp)                  least change of the coordinates f not given by
+                                                     name
     A_f dv_f = -(A_k dv_k + r_q dq + r_p dp)         least change in kinetic energy
 
 e: the residuals of loops, r = A v + ...: the rates of all rows; k: what is given by name, or
@@ -42,7 +42,7 @@ def directions(
 ) -> Directions:
     """Return the changes per unit of each variable.
 
-    given: q and v of the start; what they give by name does not change where loops are closed
+    given: q and v of the start; coordinates given there by name do not change when loops are closed
     again.
     """
     s, n = plan.system, len(asked.columns)
@@ -123,8 +123,8 @@ def _solved(
     by: Metric,
     M: Array,
 ) -> Array:
-    """Return d (nv, n) with A d = wanted, equal to `given` in kept entries and nearest to it in
-    others.
+    """Return d (nv, n) with A d = wanted, equal to `given` in the kept entries and nearest to it in
+    the others.
 
     Distances are measured in the metric M. Raises StudyError where no such d exists.
     """
@@ -213,8 +213,8 @@ def onto_active_constraints(
     if (bad := np.argwhere(np.abs(change) > GAP_CHANGE_TOLERANCE * scale)).size:
         k, j = bad[0]
         raise StudyError(
-            f"sensitivities: a change of {along.names[j]!r} leaves {labels[k]}, on which the run"
-            " starts, on one side and enters it on the other: there is no derivative; vary what"
-            " keeps it, or start apart from it"
+            f"sensitivities: a change of {along.names[j]!r} moves the start away from {labels[k]}"
+            " on one side, and beyond it on the other, so that there is no derivative; vary"
+            " quantities that stay on it, or start away from it"
         )
     return replace(along, x=X @ along.x + P @ along.p)

@@ -1,6 +1,6 @@
-"""Run options: what `simulate` may be asked for besides the mechanism, its start and its end.
+"""Run options: the arguments of `simulate` other than the mechanism, its start and its end.
 
-    RUN_OPTIONS     one record per option: its type, default, sentence and check
+    RUN_OPTIONS     one record per option: its type, default, documentation and check
     RunOptions      the values of one run, checked
 
 The keys of [scenario], flags of the command line, what studies take and the fingerprint of a run
@@ -80,11 +80,15 @@ class RunOption:
     shown: str = ""
 
     def words(self) -> list[str]:
-        """Return the choices as they are now."""
+        """Return the allowed words; the list may be a function, so that registered additions are
+        included.
+        """
         return list(self.choices() if callable(self.choices) else self.choices)
 
     def checked(self, value: Any) -> Any:
-        """Return the value as the run takes it; raise SimulationError where it is not allowed."""
+        """Return the value in the form that the run uses; raise SimulationError where it is not
+        allowed.
+        """
         if self.check is not None:
             return self.check(self.name, value)
         if value is self.default or self.type is object:
@@ -100,7 +104,9 @@ TYPES = {float: "a number", int: "a whole number", bool: "true or false", str: "
 
 
 def _is_a(type: type, value: Any) -> bool:
-    """Whether a value, of Python or of NumPy, is of one of the TYPES; true is no number."""
+    """Return whether a value of Python or NumPy is of one of the TYPES; a boolean does not count as
+    a number.
+    """
     import numpy as np
 
     known = {float: (Real,), int: (Integral,), bool: (bool, np.bool_), str: (str,)}
@@ -109,7 +115,7 @@ def _is_a(type: type, value: Any) -> bool:
 
 # --- checks
 def _with_others(name: str, value: Any) -> Any:
-    """Leave a value to the plan, which checks it together with others."""
+    """Accept any value: the plan of the run checks it together with other options."""
     return value
 
 
@@ -140,33 +146,43 @@ def _records(name: str, value: Any) -> tuple[Any, ...]:
         ) from None
 
 
-def _accepted(by: str, name: str, value: Any) -> Any:
-    """A value that is None, or that a function, "package.module:name", does not refuse."""
+def _accepted_by(by: str, name: str, value: Any) -> Any:
+    """Return a value that is None or that a function, named "package.module:name", does not
+    reject.
+    """
     if value is not None:
         loaded(by)(value)
     return value
 
 
 def _integrator(name: str, value: Any) -> Any:
-    """An integrator; that of time stepping is checked together with `contact`."""
+    """Check the name of an integrator; those of time stepping are checked together with
+    `contact`.
+    """
     from .integrators.methods import METHODS, MOREAU_JEAN
 
     return value if value == MOREAU_JEAN.name else METHODS.find(value).name
 
 
 def _choice(name: str, what: str, doc: str, words: tuple[str, ...], **more: Any) -> RunOption:
-    """An option that is one of a few words, the first of them by default."""
+    """Return the record of an option whose value is one of a few words, the first of them by
+    default.
+    """
     check = partial(_one_of, what, words)
     return RunOption(name, doc, str, words[0], choices=words, check=check, **more)
 
 
 def _seconds(name: str, doc: str, default: Any = None, **more: Any) -> RunOption:
-    """An option that is a time, which the plan checks together with the end of the run."""
+    """Return the record of an option that is a time in seconds, which the plan checks together with
+    the end of the run.
+    """
     return RunOption(name, doc, float, default, "time", check=_with_others, **more)
 
 
 def _of_call(name: str, doc: str, type: type = object, default: Any = None) -> RunOption:
-    """An option of one call of `simulate`."""
+    """Return the record of an option that exists only in the call of `simulate`, not in files or on
+    the command line.
+    """
     return RunOption(name, doc, type, default, decides=False, of_one_call=True, in_files=False)
 
 
@@ -179,7 +195,7 @@ _BUILT_IN = (
         "the formulation whose equations are run",
         str,
         choices=partial(loaded, "catena.equations.formulations:ALL_FORMULATIONS"),
-        check=partial(_accepted, "catena.equations.formulations:formulation"),
+        check=partial(_accepted_by, "catena.equations.formulations:formulation"),
         flag="The formulation, such as recursive.",
         shown="`recursive`",
     ),
@@ -275,13 +291,13 @@ _BUILT_IN = (
         str,
         "project",
         choices=partial(loaded, "catena.simulation.terms.stabilisation:STABILISERS"),
-        check=partial(_accepted, "catena.simulation.terms.stabilisation:stabiliser"),
+        check=partial(_accepted_by, "catena.simulation.terms.stabilisation:stabiliser"),
     ),
     RunOption(
         "threads",
         "threads for a batch of runs; by default those of the Machine",
         int,
-        check=partial(_accepted, "catena.machine.arguments:threads"),
+        check=partial(_accepted_by, "catena.machine.arguments:threads"),
         decides=False,
         in_files=False,
     ),
@@ -319,7 +335,7 @@ def markdown() -> str:
 class RunOptions(Mapping[str, Any]):
     """The options of one run, {name: value}, with a value for every record of RUN_OPTIONS.
 
-    of_formulation: what the formulation takes besides, such as `beta` of the penalty method.
+    of_formulation: the options of the formulation, such as `beta` of the penalty method.
     """
 
     settings: Mapping[str, Any]
@@ -327,11 +343,10 @@ class RunOptions(Mapping[str, Any]):
 
     @classmethod
     def of(cls, usual: str | None = None, /, **given: Any) -> RunOptions:
-        """Return the options that are given, checked, and the defaults of the others.
-
-        usual: the formulation where `by` is not given; None for the default one. Raises
-        SimulationError for a name that neither the registry nor the formulation has, with the
-        nearest that one of them has, and for a value that is not allowed.
+        """Return the given options, checked, with defaults for all others. usual: the formulation
+        where `by` is not given; None for the default one. Raises SimulationError for a name that is
+        an option neither of runs nor of the formulation, with the nearest existing name, and for a
+        value that is not allowed.
         """
         others = {name: x for name, x in given.items() if name not in RUN_OPTIONS}
         _refuse_unknown(others, given.get("by") or usual)
@@ -343,8 +358,8 @@ class RunOptions(Mapping[str, Any]):
 
     @classmethod
     def of_many(cls, **given: Any) -> RunOptions:
-        """Return the options of runs that are made elsewhere than in `simulate`, such as those of a
-        study.
+        """Return the options of runs that are started by another function than `simulate`, such as
+        those of a study.
         """
         for name in given:
             if name in RUN_OPTIONS and RUN_OPTIONS[name].of_one_call:
@@ -364,12 +379,12 @@ class RunOptions(Mapping[str, Any]):
         return len(self.settings)
 
     def with_(self, **changes: Any) -> RunOptions:
-        """Return the same with other values, which are not checked again."""
+        """Return the same options with some values changed; the new values are not checked."""
         return replace(self, settings={**self.settings, **changes})
 
     @property
-    def deciding(self) -> dict[str, Any]:
-        """Those on which the numbers of the result depend."""
+    def affecting_results(self) -> dict[str, Any]:
+        """The options on which the numbers of the result depend."""
         return {name: x for name, x in self.items() if RUN_OPTIONS[name].decides}
 
 

@@ -3,8 +3,8 @@
     plan --Runner--> slices --> a sink: Memory, or File (`out=`) --> Result with its Ledger
 
 plan          the arguments, checked
-system        the mechanism, its losses and its controller as one tape
-engine        the method running that tape, many states side by side
+system        the mechanism, its losses and its controller as one compiled function
+engine        an integration method applied to that function, for many states side by side
 runner        the time loop, a generator of slices; rollouts: of equal steps, many groups in one
               call
 event_handler events: stops, impulses, locks
@@ -187,8 +187,8 @@ def simulate(
 def _ended(
     plan: RunPlan, sink: ResultSink, verify: bool, progress: Progress | None, where: str = ""
 ) -> Result:
-    """Run into a sink, and once more if that is asked; a SimulationError where the run could not go
-    on.
+    """Run a plan into a sink, and a second time at a tighter tolerance if `verify` is set; raise
+    SimulationError where the run could not go on.
     """
     try:
         run(plan, sink, progress)
@@ -215,7 +215,7 @@ def _ended(
 
 
 def run(plan: RunPlan, sink: Sink, progress: Progress | None = None) -> None:
-    """Run everything into a sink, groups in threads."""
+    """Run all groups of a plan into a sink, in threads."""
     if plan.batched:
         follow_batches(plan, sink, progress)
         return
@@ -235,7 +235,7 @@ def run(plan: RunPlan, sink: Sink, progress: Progress | None = None) -> None:
 
 
 def _each(one: Callable[[slice], None], parts: list[slice], threads: int) -> None:
-    """one(rows) of all parts, in threads."""
+    """Call one(rows) for all parts, in threads."""
     if threads == 1 or len(parts) == 1:
         for rows in parts:
             one(rows)
@@ -245,7 +245,7 @@ def _each(one: Callable[[slice], None], parts: list[slice], threads: int) -> Non
 
 
 def follow(plan: RunPlan, rows: slice, sink: Sink, progress: Progress | None) -> None:
-    """Run one group to its end."""
+    """Run one group to its end, passing its slices to the sink."""
     runner = Runner(plan, rows)
     sink.begin(runner)
     try:
@@ -260,7 +260,7 @@ def follow(plan: RunPlan, rows: slice, sink: Sink, progress: Progress | None) ->
 
 
 def follow_rollout(rollout: Rollout, rows: slice, sink: Sink, progress: Progress | None) -> None:
-    """Run some groups to their end in one call; group by group where one of them cannot go on."""
+    """Run some groups to their end in one call; if one of them cannot go on, group by group."""
     plan = rollout.plan
     groups = [
         slice(k, min(k + rollout.plan.width, rows.stop))
@@ -281,8 +281,8 @@ def follow_rollout(rollout: Rollout, rows: slice, sink: Sink, progress: Progress
 
 
 def follow_batches(plan: RunPlan, sink: Sink, progress: Progress | None) -> None:
-    """Run all in lanes, each with steps and events of its own: at least as many batches as there
-    are threads.
+    """Run all runs in lanes, each with its own steps and events, in at least as many batches as
+    there are threads.
     """
     count = len(plan.x0)
     each = -(-count // max(1, min(plan.threads, count // LEAST)))

@@ -69,7 +69,7 @@ def close(
 
 
 def _given(p: Array) -> Array | None:
-    """Return the parameters (runs, count), or None where there are none."""
+    """Return the parameters (runs, count), or None if the mechanism has none."""
     return p if p.shape[1] else None
 
 
@@ -144,9 +144,7 @@ def _consistent_speeds(
     machine: Machine, start: Nominal, q: Array, v: Array, p: Array, t: float, reasons: list[str]
 ) -> Array:
     """Return the speeds nearest to v in kinetic energy that satisfy the rows; those given by name
-    stay.
-
-    Where that is impossible, the reason is noted in `reasons`.
+    do not change. Where that is impossible, the reason is stored in `reasons`.
     """
     _, rate, _, A = machine.constraint_rows(q, v, _given(p), t)
     if not np.abs(rate).max(initial=0.0) > 0.0:

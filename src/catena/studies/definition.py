@@ -1,5 +1,5 @@
-"""Study: a mechanism, what varies, and what is measured. `run` computes its table, which has the
-same bits wherever it runs.
+"""Study: a mechanism, the values that vary, and the measures. `run` computes its table, which is
+the same to the bit on every machine and with any number of threads or processes.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class Estimate:
 
 
 def duration(seconds: float) -> str:
-    """Return a duration as text, such as "2 min" or "3.5 h"."""
+    """Return a duration as a string, such as "2 min" or "3.5 h"."""
     if seconds < 120:
         return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s"
     minutes = round(seconds / 60)
@@ -118,7 +118,7 @@ def duration(seconds: float) -> str:
 
 
 def size(count: float) -> str:
-    """Return a number of bytes as text, such as "3.2 MB"."""
+    """Return a number of bytes as a string, such as "3.2 MB"."""
     power = int(np.clip(np.log10(max(count, 1)) // 3, 0, 4))
     return f"{count / 1000**power:.3g} {('bytes', 'kB', 'MB', 'GB', 'TB')[power]}"
 
@@ -279,7 +279,7 @@ class Study(Specification):
             compare(Path(out), self.key)
         elif out is not None and Path(out).exists():
             raise StudyError(
-                f"{out} is there already; go on with it by resume=True (--resume), or give another"
+                f"{out} exists already; go on with it by resume=True (--resume), or give another"
                 " place"
             )
         if isinstance(on, str) and on != "processes" and not on.startswith(("dask://", "tcp://")):
@@ -348,7 +348,7 @@ class Study(Specification):
         return engines.on_dask(on, self, spans, tell)
 
     def _arrays(self, block: Block) -> dict[str, Any]:
-        """Return {name: values} of the variables and measures of a block."""
+        """Return {name: values} for the variables and measures of a block of runs."""
         return {
             **{name: block.variables[:, k] for k, name in enumerate(self.design.names)},
             **block.measures,
@@ -566,8 +566,8 @@ def study(
         )
     if not given and not file_names:
         raise StudyError(
-            "nothing is varied; say what is: {'crank': '8..12 cm:200'}, or --set 'crank=8..12"
-            " cm:200'"
+            "nothing is varied; give the variables: {'crank': '8..12 cm:200'}, or --set"
+            " 'crank=8..12 cm:200'"
         )
     varied = vary(model, control, [*file_names, *given])
     values, grid = _values(varied, given, rows)

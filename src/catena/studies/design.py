@@ -1,15 +1,15 @@
-"""Design: the values of the variables in run number k. The number of a run determines them, on
-whatever machine it runs.
+"""Design: the values of the variables in run number k. They depend only on the number of the run,
+not on the machine.
 
     axes            every value of one is combined with every value of the others; the last axis
                     varies fastest
-    a list          rows that belong together, as one axis
+    a list          rows of values that belong together, as one axis
     samples         variables that are drawn together, as the last axis: each point of the axes is
                     combined with the same draws
 
 Draws are made from numbers between 0 and 1, by one of `SCHEMES`: "random" (Philox, a generator
 whose state is a counter, [Salmon2011]), "sobol" (a scrambled Sobol sequence), "lhs" (a Latin
-hypercube). None of them depends on which runs are asked for together.
+hypercube). The draws of a run do not depend on which other runs are computed with it.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Scheme:
 
 
 def _random(seed: int, size: int, columns: int, first: int, last: int) -> Array:
-    """Return independent draws; each column is a stream of its own, advanced to the sample
+    """Return independent draws. Each column has its own random stream, advanced to the sample
     `first`.
     """
     found = np.empty((last - first, columns))

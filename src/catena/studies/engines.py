@@ -1,5 +1,5 @@
-"""Where a study runs: its shards in the threads of this process, in processes, or as tasks of a
-Dask cluster.
+"""Engines, which run the shards of a study in the threads of this process, in processes, or as
+tasks of a Dask cluster.
 
 Each engine yields shards as they are done; this process alone writes them. A task is a study and a
 span of runs; a worker keeps the machine code of the last study in memory, and reads it from the
@@ -127,7 +127,9 @@ def in_processes(
 
 
 def _run_pool(text: bytes, spans: Sequence[Span], count: int) -> Iterator[tuple[int, Block]]:
-    """Yield (index, block) of shards from a pool of processes, as they are done."""
+    """Yield (index, block) of shards from a pool of processes, in the order in which they finish.
+    text: the pickled study.
+    """
     waiting = list(reversed(spans))
     running = dict[Future[Block], int]()
     with ProcessPoolExecutor(count, get_context("spawn")) as pool:
@@ -233,7 +235,7 @@ def _block_of_task(future: Any) -> Block:
 
 @contextmanager
 def connected(on: Any) -> Iterator[Any]:
-    """Yield where a study runs, with a client in place of the address of a cluster."""
+    """Yield the engine on which a study runs; the address of a cluster is replaced by a client."""
     if not isinstance(on, str) or on == "processes":
         yield on
         return

@@ -1,5 +1,5 @@
-"""From rows to measures: the quantities that measures name, and measures by Python functions, of
-many runs at once.
+"""Evaluation of measures from output rows, for many runs at once: the quantities that expressions
+contain, and Python functions.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Rows:
     """The output rows of some runs at the same times t (rows,), s.
 
     runs: the indices of the runs in their block. x: states (runs, rows, size). u: inputs (runs,
-    rows, nu). events: what happened, where it is one run.
+    rows, nu). events: the events, for a single run.
     """
 
     runs: NDArray[np.intp]
@@ -88,7 +88,7 @@ def _matching_times(wanted: Array, found: Array) -> tuple[Any, Any]:
 
 
 def _note(failure: list[str], run: int, sentence: str) -> None:
-    """Note why a run failed, unless another reason was noted before."""
+    """Store the reason why a run failed, unless another reason was stored before."""
     failure[run] = failure[run] or sentence
 
 
@@ -200,9 +200,8 @@ class Signals:
 
 
 def _function_values(m: Measure, source: Signals, failure: list[str]) -> Array:
-    """Return the values of a measure by a Python function.
-
-    What the function raises is noted as the failure of the runs that it was called with.
+    """Return the values of a measure that is a Python function. An exception of the function is
+    stored as the failure of the runs that it was called with.
     """
     assert m.function is not None
     runs = source.rows.runs

@@ -6,8 +6,8 @@ measures and failures out.
 
 Runs with fixed steps and without events go through one driver for the whole block; adaptive runs go
 in lanes, each with its own steps and events; runs with sampling or switching go group by group
-through `simulation.runner`. No run depends on its neighbours, so that it has the same bits wherever
-it runs. Where one run of a group fails, each run of the group is run again by itself.
+through `simulation.runner`. No run depends on its neighbours, so that its results are the same to
+the bit in any group. Where one run of a group fails, each run of the group is run again by itself.
 """
 
 from __future__ import annotations
@@ -27,7 +27,14 @@ from ..results import Result
 from ..simulation import RunOptions
 from ..simulation.integrators import drivers
 from ..simulation.output import moved
-from ..simulation.planning import RunPlan, checks, decoded, prepare, settled, started
+from ..simulation.planning import (
+    RunPlan,
+    checks,
+    decoded,
+    initial_states,
+    prepare,
+    projected_states,
+)
 from ..simulation.runners import BatchRunner, Runner
 from . import evaluation
 from .closing import Nominal, close
@@ -230,8 +237,8 @@ class Experiment:
         width, source = self._lanes(np.array([not said for said in failure]))
         if not len(source):
             return
-        x0 = started(self.plan.system, self.plan.start, q[source], v[source], p[source])
-        x0 = settled(self.plan.system, self.plan.start, x0, p[source])
+        x0 = initial_states(self.plan.system, self.plan.start, q[source], v[source], p[source])
+        x0 = projected_states(self.plan.system, self.plan.start, x0, p[source])
         runs, first = np.unique(source, return_index=True)
         plan = replace(self.plan, x0=x0[first], p=p[runs], lead=(len(runs),))
         if plan.batched:
@@ -295,9 +302,8 @@ class Experiment:
         u: Array,
         failure: list[str] | None = None,
     ) -> list[Rows] | None:
-        """Return the rows of one group of lanes.
-
-        Where a run fails, the reason goes into `failure`; without `failure` None is returned.
+        """Return the rows of one group of lanes. If a run fails, the reason is stored in `failure`;
+        if `failure` is None, None is returned.
         """
         runs = source[lanes]
         forces = self.plan.forces
@@ -380,10 +386,9 @@ def _join_equal_times(parts: Iterator[Rows]) -> Iterator[Rows]:
 def _note_refusals(
     check: Callable[[Array], object], rows: Array, failure: list[str], first: int = 0
 ) -> None:
-    """Note for each row that a check refuses the message of the check.
-
-    The check takes many rows at once, so the refused ones are found by bisection. first: the index
-    of the first row in `failure`.
+    """Store, for each row that a check refuses, the message of the check. The check takes many rows
+    at once, so that the refused ones are found by bisection. first: the index of the first row in
+    `failure`.
     """
     try:
         check(rows)

@@ -16,8 +16,8 @@ def as_grid(table: xr.Dataset) -> xr.Dataset:
     """Return the table over the axes of its design in place of `run`.
 
     Measures have dimensions such as (crank, density), with the values of each axis as coordinates;
-    draws are the axis `sample`, the rows of a list the axis `row`. Raises StudyError for another
-    table.
+    random draws have the dimension `sample`, the rows of a list the dimension `row`. Raises
+    StudyError for another table.
     """
     import xarray as xr
 

@@ -127,7 +127,7 @@ def _distributions(study: Study) -> dict[str, Distribution | Scipy]:
 
 
 def _check_complete(table: xr.Dataset) -> None:
-    """Raise StudyError where a run of the table failed."""
+    """Raise StudyError if a run of the table failed, because indices need all of them."""
     said = [str(x) for x in table["failure"].values if x]
     if said:
         raise StudyError(
@@ -202,7 +202,9 @@ def _morris(cube: Array, y: Array, names: list[str], seed: int) -> dict[str, Arr
 
 # --- one at a time
 def _tornado_sample(d: int, n: int, seed: int) -> Array:
-    """Return the medians, then each variable at its low and at its high quantile."""
+    """Return the points of the tornado method: all variables at their medians, then each variable
+    in turn at its low and at its high quantile.
+    """
     cube = np.full((2 * d + 1, d), 0.5)
     for k in range(d):
         cube[1 + 2 * k, k], cube[2 + 2 * k, k] = TORNADO_LOW, TORNADO_HIGH

@@ -1,12 +1,13 @@
-"""Measures: what a study keeps of each run: an expression over the rows of the run, in the
-language of files, or a Python function.
+"""Measures: the numbers that a study stores for each run, given as an expression over the rows of
+the run, in the language of files, or as a Python function.
 
     max(abs(torque['motor pin']))  rms(q['elbow'] - 0.3)  final(energy) - first(energy)
             time_of(y['tip'])  event['floor']
 
-A text is parsed like the expressions of files (`model/expression_syntax.py`); it is never executed.
-Names with a bracket are quantities over time; a function of `REDUCTIONS` with one argument reduces
-one to a number. What is not reduced is kept over time. Parameters are plain names.
+A string is parsed like the expressions of files (`model/expression_syntax.py`); it is never
+executed. Names with a bracket are quantities over time; a function of `REDUCTIONS` with one
+argument reduces one to a number. A measure without reduction is stored over time. Parameters are
+plain names.
 """
 
 from __future__ import annotations
@@ -77,8 +78,8 @@ class Measure:
     """A measure that was read.
 
     signals: (symbol, signal). steps: the reductions, in the order of their evaluation. expression:
-    what is left when the reductions are replaced by their symbols. function: a Python function in
-    place of the expression; it takes a Result of one run, or of all runs of a batch where `batch`.
+    the measure with the reductions replaced by their symbols. function: a Python function in place
+    of the expression; it takes a Result of one run, or of all runs of a batch where `batch`.
     """
 
     name: str
@@ -91,7 +92,7 @@ class Measure:
 
     @cached_property
     def over_time(self) -> bool:
-        """Whether the measure is kept over time, because some signal is not reduced."""
+        """Whether the measure is a function of time, because some signal in it is not reduced."""
         if self.function is not None or isinstance(self.expression, int | float):
             return False
         own = {symbol for symbol, signal in self.signals if signal.word != "event"}
@@ -152,8 +153,8 @@ def read_measures(given: Mapping[str, Any] | Any, machine: Machine) -> tuple[Mea
             )
     if not named:
         faults.append(
-            "there is none; say what is wanted of each run, such as {'peak':"
-            " \"max(abs(q['elbow']))\"}, or --measure \"max(abs(q['elbow']))\""
+            "no measure is given; give what is measured in each run, such as"
+            " {'peak': \"max(abs(q['elbow']))\"}, or --measure \"max(abs(q['elbow']))\""
         )
     if faults:
         raise StudyError("the measures of a study cannot be read:", faults)
@@ -161,7 +162,7 @@ def read_measures(given: Mapping[str, Any] | Any, machine: Machine) -> tuple[Mea
 
 
 def read_measure(name: str, what: Any, machine: Machine) -> Measure:
-    """Return one measure from a text or a function."""
+    """Return one measure from an expression or a function."""
     if callable(what):
         return Measure(
             name,
@@ -177,8 +178,8 @@ def read_measure(name: str, what: Any, machine: Machine) -> Measure:
 
 
 class _Reader:
-    """A parser of one text: brackets become symbols, then reductions from the innermost
-    outwards.
+    """A parser of one expression string: brackets become symbols, then reductions from the
+    innermost outwards.
     """
 
     def __init__(self, name: str, text: str, machine: Machine):
@@ -215,7 +216,7 @@ class _Reader:
             raise ExpressionError(self._readable(str(why))) from None
 
     def _readable(self, message: str) -> str:
-        """Return a message with the text of the user in place of internal symbols."""
+        """Return a message with the user's own string in place of internal symbols."""
         for symbol, signal in self.signals.items():
             if signal.name:
                 message = message.replace(symbol, str(signal))
@@ -238,7 +239,7 @@ class _Reader:
         return symbol
 
     def _check(self, signal: Signal) -> None:
-        """Raise where the mechanism lacks the frame, coordinate or speed of a quantity."""
+        """Raise an error if the mechanism lacks the frame, coordinate or speed of a quantity."""
         machine = self.machine
         if signal.word in ("x", "y", "z"):
             machine.mechanism.frame(signal.name)
@@ -251,8 +252,8 @@ class _Reader:
 
     # --- reductions
     def _reduced(self, text: str) -> str:
-        """Return the text with a symbol in place of each reduction, starting with the last one to
-        begin, which is innermost.
+        """Return the string with a symbol in place of each reduction. The last one to begin is
+        replaced first, because it is innermost.
         """
         for match in reversed(list(_WORDS.finditer(text))):
             if match[1] not in REDUCTIONS and match[1] not in FUNCTIONS:
@@ -293,7 +294,7 @@ def _closing(text: str, start: int, whole: str) -> int:
 
 
 def _arguments(text: str) -> Iterator[str]:
-    """Yield the parts between the commas that are in no further parenthesis."""
+    """Yield the parts of a string between commas that are outside of inner parentheses."""
     depth, begin = 0, 0
     for k, letter in enumerate(text):
         depth += {"(": 1, ")": -1}.get(letter, 0)

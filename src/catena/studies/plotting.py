@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 class StudyPlot:
     """A picture of a table, or of indices.
 
-    draw: the function (table, **options) -> Figure, or where it is. doc: one line. needs: what the
-    table must contain, in words. shows(table): whether the table contains it. options: its
+    draw: the function (table, **options) -> Figure, or where it is. doc: one line. needs: a phrase
+    that says what the table must contain. shows(table): whether the table contains it. options: its
     keywords.
     """
 
@@ -102,8 +102,8 @@ def measures(table: Any, over_time: bool = False) -> list[str]:
     return [str(n) for n, x in table.data_vars.items() if x.dims == dims and n != "failure"]
 
 
-def telling(table: Any) -> list[str]:
-    """Return the measures with one number per run that are not the same in all runs."""
+def varying_measures(table: Any) -> list[str]:
+    """Return the measures with one number per run that differ between runs."""
     return [
         n
         for n in measures(table)

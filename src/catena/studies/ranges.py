@@ -197,7 +197,7 @@ def triangular(lowest: float, likeliest: float, highest: float) -> Distribution:
 
 # --- from anything
 def values_of(given: Any, unit: str | None, what: str) -> Values:
-    """Return the values of a variable from a text, numbers or a distribution.
+    """Return the values of a variable from a string, numbers or a distribution.
 
     unit: the SI unit of the variable, None where any is allowed. what: the name in messages. Raises
     QuantityError where they cannot be read.
@@ -238,7 +238,7 @@ _COUNT = re.compile(r"(?P<rest>.*):\s*(?P<count>\d+)\s*")
 
 
 def _read_text(text: str, unit: str | None, what: str) -> Values:
-    """Return the values that a text describes; see the head of this file."""
+    """Return the values that a string describes; see the documentation of this module."""
     match = _COUNT.fullmatch(text.strip())
     rest, count = (match["rest"].strip(), int(match["count"])) if match else (text.strip(), 0)
     if match and not 1 <= count <= MAX_AXIS_VALUES:

@@ -90,7 +90,7 @@ REDUCTIONS: Registry[Reduction] = Registry(
         Reduction(
             "time_of",
             _crossing,
-            "when it first meets zero (s), as in time_of(q['elbow'] - 1)",
+            "when it is first zero (s), as in time_of(q['elbow'] - 1)",
             never="it does not meet zero during the run",
         ),
         Reduction("time_of_max", lambda t, x: t[x.argmax(axis=-1)], "when it is largest (s)"),
@@ -98,8 +98,8 @@ REDUCTIONS: Registry[Reduction] = Registry(
         Reduction(
             "settling",
             _settling,
-            "when it has come to stay near its last value (s), within 2 % of the way, or"
-            " settling(x, 0.05)",
+            "from when it stays near its last value (s), within 2 % of its largest distance from"
+            " it, or settling(x, 0.05)",
             more=1,
         ),
     ],

@@ -1,5 +1,5 @@
-"""Rollouts of a block: all its runs in one call of the driver with fixed steps, where nothing
-happens between rows.
+"""Rollouts of a block: all its runs in one call of the driver with fixed steps, without events or
+samples between rows.
 """
 
 from __future__ import annotations
@@ -19,9 +19,8 @@ _own = threading.local()
 
 
 def _room(shape: tuple[int, ...]) -> Array:
-    """Return an array that this thread reuses for its next block.
-
-    New memory would cost as much time as a short measure.
+    """Return an array that this thread reuses for its next block, because new memory would cost as
+    much time as a short measure.
     """
     if getattr(_own, "room", None) is None or _own.room.shape != shape:
         _own.room = np.empty(shape)
@@ -38,9 +37,8 @@ def block_rollout(plan: RunPlan) -> Rollout | None:
 
 def rows_of(rollout: Rollout, x0: Array, p: Array, u: Array) -> tuple[Rows, list[int]]:
     """Return the rows of the runs, lane by lane, and the indices of groups in which a run failed.
-
-    Groups with a failure are left out of the rows. The rows are valid until this thread calls
-    again.
+    Groups with a failure are left out of the rows. The memory of the rows is reused by the next
+    call from the same thread.
     """
     plan = rollout.plan
     s = rollout.plan.system

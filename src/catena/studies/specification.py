@@ -1,6 +1,4 @@
-"""The data that define a study: a mechanism, what varies, the runs, and what is measured of
-them.
-"""
+"""The data that define a study: a mechanism, its variables, the runs, and the measures."""
 
 from __future__ import annotations
 
@@ -20,8 +18,8 @@ from .variables import Varied
 class Specification:
     """The data that define a study.
 
-    varied: the mechanism and controller with their variables. design: the runs. measures: what is
-    kept of each run. options: those of `catena.simulate`.
+    varied: the mechanism and controller with their variables. design: the runs. measures: the
+    numbers stored for each run. options: those of `catena.simulate`.
     """
 
     varied: Varied
@@ -54,5 +52,5 @@ class Specification:
 
     @property
     def fingerprint(self) -> str:
-        """A text that is equal for equal studies."""
+        """A string that is equal for equal studies."""
         return fingerprint(self.key)

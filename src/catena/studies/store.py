@@ -163,7 +163,7 @@ class Store:
 
     # --- shards
     def missing(self) -> list[int]:
-        """Return the indices of the shards that are not done."""
+        """Return the indices of the shards that are not complete."""
         group = _zarr().open_group(str(self.path), mode="r")
         return [int(k) for k in np.flatnonzero(np.asarray(group[DONE][:]) != 1)]
 
@@ -176,7 +176,9 @@ class Store:
         return {name: group[name] for name in (*self.ids.values(), FAILURE, DONE)}
 
     def write(self, k: int, arrays: Mapping[str, Array], failure: list[str]) -> None:
-        """Write the shard k, and then that it is done; raise StudyError where writing fails."""
+        """Write the shard k, and then its mark that it is complete; raise StudyError where writing
+        fails.
+        """
         first, last = self.span(k)
         try:
             for name, values in arrays.items():

@@ -1,4 +1,5 @@
-"""Variables of a study: what changes from run to run, and where it enters a run.
+"""Variables of a study: the values that change from run to run, and the part of a run that each
+belongs to.
 
     crank                     a parameter of the mechanism
     q.elbow, v.elbow          a coordinate or a speed of the start (rad, m; rad/s, m/s)
@@ -8,8 +9,8 @@
     control.kp                a gain of the controller; control.kp.elbow of one joint, control.1.kp
                               of the second of several
 
-A number of the mechanism or a gain becomes a new parameter, so that all runs share one tape. Kinds
-of variables are a registry.
+A number of the mechanism or a gain becomes a new parameter, so that all runs share one compiled
+function. Kinds of variables are a registry.
 """
 
 from __future__ import annotations
@@ -30,8 +31,9 @@ from ..simulation.scenario import state_entries
 class Variable:
     """A variable of a study.
 
-    goes: where it enters: the parameters ("p"), the start ("q", "v") or the joint forces ("tau").
-    place: its index there. unit: its SI unit, None where that is not known.
+    goes: the vector that it belongs to: the parameters ("p"), the start ("q", "v") or the joint
+    forces ("tau"). place: its index in that vector. unit: its SI unit, None where that is not
+    known.
     """
 
     name: str
@@ -52,10 +54,8 @@ class Varied:
     units: Mapping[str, str] | None = None
 
     def with_parameter(self, path: str, value: float, unit: str | None, **changes: Any) -> Varied:
-        """Return this with one more parameter, for the number at a path.
-
-        changes: the mechanism or the controller in which the number is already replaced by the
-        parameter.
+        """Return the same with one more parameter, for the number at a path. changes: the mechanism
+        or the controller in which the parameter already replaces the number.
         """
         m = changes.get("mechanism", self.mechanism)
         own = m.with_(parameters={**m.parameters, symbol(path): value})
@@ -68,7 +68,7 @@ class Varied:
         )
 
     def with_variable(self, name: str, goes: str, place: int, unit: str | None) -> Varied:
-        """Return this with one more variable."""
+        """Return the same with one more variable."""
         return replace(self, variables=(*self.variables, Variable(name, goes, place, unit)))
 
 
@@ -255,7 +255,9 @@ def _symbol(path: str) -> Any:
 
 
 def _named(rest: str, known: list[str], what: str, varied: Varied, path: str) -> tuple[str, str]:
-    """Return the name of a record and the field after it; names may contain dots."""
+    """Return the name of a record and the field that follows it in a path; names may contain
+    dots.
+    """
     for name in sorted(known, key=len, reverse=True):
         if rest.startswith(f"{name}."):
             return name, rest[len(name) + 1 :]

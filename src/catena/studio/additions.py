@@ -1,5 +1,5 @@
-"""Additions: what the studio's menu adds to a model, as tables of its file: a body, a joint, a
-loop, a spring, a motor and so on.
+"""Additions: the entries of the studio's menu that add to a model, as tables of its file: a body, a
+joint, a loop, a spring, a motor and so on.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ SPEED = "30 rpm"  # of a new motor
 class Addition:
     """An entry of the menu.
 
-    name, doc: its word and its line. add(document, mechanism, selected, size): changes a document;
-    selected: the name of the selected part; size: a typical length of the model, m.
+    name, doc: its label and its description. add(document, mechanism, selected, size): changes a
+    document; selected: the name of the selected part; size: a typical length of the model, m.
     """
 
     name: str

@@ -1,8 +1,9 @@
-"""Document: a model file under edit. Its text is the model: comments, order and units stay as they
-were written.
+"""Document: a model file under edit. The text of the file is the model, so that comments, order and
+units are preserved.
 
 Every change goes through tomlkit and produces a text; undo and redo step through these. `save`
-writes the file atomically, and never over changes that somebody else has made in the meantime.
+writes the file atomically, and never overwrites changes that another program has made in the
+meantime.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ class ChangedOnDisk(CatenaError):
 
 @dataclass(frozen=True)
 class Step:
-    """A text, and the key of the change that made it; consecutive changes with the same key become
-    one step.
+    """A text of the file, and the key of the change that produced it; consecutive changes with the
+    same key become one step of undo.
     """
 
     text: str
@@ -92,7 +93,7 @@ class Document:
         self._change(lambda top: _put(top, path, value), key)
 
     def remove(self, path: Path_) -> None:
-        """Remove what is at a path, and its table where that becomes empty."""
+        """Remove the value at a path, and its table if that becomes empty."""
 
         def take(top: Any) -> None:
             *way, last = path
@@ -119,7 +120,7 @@ class Document:
         self._change(append)
 
     def rename(self, path: Path_, name: str) -> None:
-        """Rename a part, and update every reference to it: values that are its name, and keys."""
+        """Rename a part, and update every reference to it, in values and in keys."""
         old = _at(self.data(), [*path, "name"])
 
         def walk(node: Any) -> None:
@@ -185,11 +186,11 @@ class Document:
         self.on_disk = self.text
 
     def changed_on_disk(self) -> bool:
-        """Return whether the file differs from what was last read or written here."""
+        """Return whether the file differs from the text that the studio last read or wrote."""
         return self._read() != self.on_disk
 
     def reload(self) -> None:
-        """Take the text on disk; undo brings the present text back."""
+        """Replace the text by that on disk; undo restores the present text."""
         there = self._read()
         if there is not None:
             self.on_disk = there
@@ -209,8 +210,8 @@ class Document:
 
 
 def value_of_text(text: str) -> Any:
-    """Return what somebody typed as a TOML value: a number, true or false, a list or table in TOML
-    syntax, or a text.
+    """Return a string that a user typed as a TOML value: a number, true or false, a list or table
+    in TOML syntax, or a string.
     """
     import tomlkit
 
@@ -235,7 +236,7 @@ def value_of_text(text: str) -> Any:
 
 # --- tables
 def _at(top: Any, path: Path_) -> Any:
-    """Return what is at a path."""
+    """Return the value at a path."""
     for part in path:
         top = top[part]
     return top

@@ -1,4 +1,6 @@
-"""Edits: what a page may change in a model; each kind of message has a method `_on_KIND`."""
+"""Edits: the changes that a page may make to a model. Each kind of message has a method
+`_on_KIND`.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,7 @@ _NUMBER = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(.*)")
 
 
 class Edits:
-    """The changes of a document; the studio inherits them."""
+    """The methods that change a document; the class of the studio inherits them."""
 
     document: Document
     folders: Sequence[Path]
@@ -66,7 +68,7 @@ class Edits:
         self.document.set(_path(message), value, str(message.get("key", "")))
 
     def _on_remove(self, client: Client, message: dict[str, Any]) -> None:
-        """Remove what is at a path."""
+        """Remove the value at a path."""
         self.document.remove(_path(message))
 
     def _on_rename(self, client: Client, message: dict[str, Any]) -> None:
@@ -113,7 +115,7 @@ class Edits:
         self.document.redo()
 
     def _on_reload(self, client: Client, message: dict[str, Any]) -> None:
-        """Take the file as it is on disk."""
+        """Replace the model by the file on disk."""
         self.document.reload()
 
     def _on_save(self, client: Client, message: dict[str, Any]) -> None:
@@ -156,21 +158,19 @@ class Edits:
     def _anchor(
         self, given: dict[str, Any] | None, plane: linkage.Plane
     ) -> tuple[linkage.Anchor, float]:
-        """Return where a chain begins or ends, and the angle (rad) of that body in the plane."""
+        """Return the start or end of a chain, and the angle (rad) of that body in the plane."""
         body = str((given or {}).get("body", "ground"))
         m = self.reading.mechanism
         if body == "ground" or m is None:
             return linkage.Anchor(), 0.0
-        X = placement(m).at(self._standing())[body]
+        X = placement(m).at(self._present_coordinates())[body]
         point = X[:3, :3].T @ (np.array([*given["point"], 0.0][:3]) - X[:3, 3])  # type: ignore[index]
         at = self._named(m, body, point) or [float(f"{x:.6g}") for x in point]
         return linkage.Anchor(body, tuple(at)), plane.angle(X)
 
     def _named(self, m: Any, body: str, point: Array) -> list[Any] | None:
         """Return the place of a frame or joint at this point of the body, as the file writes it;
-        None if none.
-
-        A pin written so follows the same lengths.
+        None if there is none. A pin that is placed in this way follows the same lengths.
         """
         data = self.document.data()
         for row in data.get("frame", []):
@@ -188,7 +188,7 @@ class Edits:
                             return list(row[key])
         return None
 
-    def _standing(self) -> Array:
+    def _present_coordinates(self) -> Array:
         """Return the present coordinates; empty where there are none."""
         return self.q if self.q is not None else np.zeros(0)
 
@@ -224,7 +224,7 @@ class Edits:
             raise CatenaError(f"{name!r} is no name of a file; take letters, digits and _")
         path = here / f"{name}.toml"
         if path.exists():
-            raise CatenaError(f"{path.name} is there already; open it, or take another name")
+            raise CatenaError(f"{path.name} exists already; open it, or take another name")
         self._turn_to(Document(path))
 
     def _turn_to(self, document: Document) -> None:

@@ -1,4 +1,4 @@
-"""Journal: what the studio keeps when its process ends: unsaved edits, and the address of its
+"""Journal: data that survive the end of the studio's process: unsaved edits, and the address of its
 page.
 
 There is one small file per model in the user's state folder, readable by that user alone and
@@ -32,7 +32,7 @@ def folder() -> Path:
 
 @dataclass
 class Journal:
-    """The journal of a model file. Where its folder cannot be written, nothing is kept."""
+    """The journal of a model file. If its folder cannot be written, nothing is stored."""
 
     model: Path
     held: dict[str, Any] = field(default_factory=dict)
@@ -50,7 +50,9 @@ class Journal:
 
     # --- edits
     def keep(self, text: str, on_disk: str | None) -> None:
-        """Keep a text that is not saved; remove it where it is."""
+        """Store a text that is not saved yet; delete the entry if the text equals the file on
+        disk.
+        """
         edits = None if text == on_disk else {"text": text, "disk": _digest(on_disk)}
         if self.held.get("edits") != edits:
             self._write(edits=edits)
@@ -67,15 +69,15 @@ class Journal:
         return found["text"], found.get("disk") == _digest(on_disk)
 
     # --- the address
-    def seat(self) -> tuple[int, str] | None:
+    def last_address(self) -> tuple[int, str] | None:
         """Return the port and the token of the last session; None where they are not known."""
         port, token = self.held.get("port"), self.held.get("token")
         if isinstance(port, int) and 0 < port < 65536 and isinstance(token, str) and token:
             return port, token
         return None
 
-    def sit(self, port: int, token: str) -> None:
-        """Keep the port and the token of this session."""
+    def store_address(self, port: int, token: str) -> None:
+        """Store the port and the token of this session."""
         self._write(port=port, token=token)
 
     def _write(self, **changes: Any) -> None:

@@ -24,7 +24,7 @@ SHORTEST_LINE_RATIO = 1e-6  # length of a line, relative to the longest
 
 @dataclass(frozen=True)
 class Anchor:
-    """Where a chain begins or ends: on the ground, or on a body at a point of its frame."""
+    """The start or end of a chain: on the ground, or on a body at a point of its frame."""
 
     body: str = "ground"
     at: tuple[Any, ...] | None = None
@@ -167,7 +167,9 @@ def _pin(
 
 
 def _spot(anchor: Anchor, point: Sequence[float], plane: Plane) -> list[Any]:
-    """Return the place of a pin on the ground (the point itself) or on a body."""
+    """Return the place of a pin on the ground (the point itself) or on a body, in that body's
+    frame.
+    """
     if anchor.at is not None:
         return list(anchor.at)
     place: list[Any] = [0, 0, 0]
@@ -177,7 +179,7 @@ def _spot(anchor: Anchor, point: Sequence[float], plane: Plane) -> list[Any]:
 
 
 def _fresh(word: str, used: set[str], gap: str = " ") -> str:
-    """Return the word with the first number that makes a new name."""
+    """Return the word with the first number that makes a name not in use."""
     k = 1
     while f"{word}{gap}{k}" in used:
         k += 1

@@ -74,7 +74,7 @@ class LiveModel:
                 return Reading(m, None, _sentences(why), tuple(doubts(m)))
 
     def at(self, m: Mechanism) -> Machine:
-        """Return the machine of a mechanism, compiled only where its structure has changed."""
+        """Return the machine of a mechanism; it is compiled only if the structure has changed."""
         return self._both(m)[1]
 
     def _both(self, m: Mechanism) -> tuple[Machine, Machine]:
@@ -134,8 +134,9 @@ def _sentences(why: CatenaError) -> tuple[str, ...]:
 def lifted(m: Mechanism) -> tuple[Mechanism, dict[str, float]]:
     """Return the mechanism with its numbers as parameters, and their values.
 
-    Numbers are those of bodies, positions of joints and frames, losses and springs. A zero stays
-    zero, because it is structure; so do rotations and axes, and everything of flexible bodies.
+    Numbers are those of bodies, positions of joints and frames, losses and springs. Zeros,
+    rotations, axes and all numbers of flexible bodies are not replaced, because they belong to the
+    structure.
     """
     values = dict(m.parameters)
 

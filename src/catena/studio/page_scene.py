@@ -77,8 +77,8 @@ def _differs(base: Scene, other: Scene, k: int) -> bool:
 
 
 def _own(scene: Scene, changing: set[int]) -> Scene:
-    """Return the scene in which solids that change have their own triangles, and others coarser
-    ones where there are many.
+    """Return the scene in which solids that change have their own triangles, and the others are
+    replaced by coarser ones if there are many.
     """
     parts = tuple(
         replace(p, geometry=f"{p.geometry} {k}") if k in changing else p
@@ -102,8 +102,8 @@ def _own(scene: Scene, changing: set[int]) -> Scene:
 
 
 def _slopes(base: Scene, other: Scene, step: float, keys: dict[str, int]) -> dict[str, Any]:
-    """Return what changes per unit of a parameter: poses of parts, ends of spans, tips, and
-    triangles as float32.
+    """Return the derivatives with respect to a parameter: of poses of parts, ends of spans, tips,
+    and triangles, as float32.
     """
     near = lambda a, b: np.allclose(a, b, rtol=0, atol=1e-12)  # noqa: E731
     rate = lambda a, b: np.round((np.asarray(b) - np.asarray(a)) / step, 9)  # noqa: E731

@@ -1,5 +1,5 @@
-"""Posing: coordinates moved by hand with closed loops; a body pulled to a place. Fast enough to
-follow a mouse.
+"""Posing: coordinates moved by hand with closed loops; or by pulling a body to a place. Fast enough
+to follow a mouse.
 
 d = J' (J J' + mu)^-1 e       damped least squares from the present pose, a few steps, as
                               `inverse_kinematics` but without other starts: a target that cannot be
@@ -24,7 +24,9 @@ SUBSTEPS = 8  # steps on the way to a new value of a coordinate
 
 @dataclass(frozen=True)
 class Posed:
-    """q (nq,) after a move, and a sentence about what stopped it, "" if nothing."""
+    """The coordinates q (nq,) after a move, and a sentence about what stopped it ("" if nothing
+    did).
+    """
 
     q: Array
     said: str = ""
@@ -101,8 +103,8 @@ def pull(
 def _remaining(
     machine: Machine, q: Array, body: str, point: Array, position: Array, orientation: Array | None
 ) -> tuple[Array, Array]:
-    """Return the remaining distance, and its derivative by the speeds: of the point, the
-    orientation, and the rows of loops.
+    """Return the remaining distance to the target, and its derivative with respect to the speeds:
+    for the point, the orientation, and the rows of loops.
     """
     X = machine.pose(q, body)
     J = machine.jacobian(q, body)

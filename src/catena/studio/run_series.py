@@ -1,4 +1,6 @@
-"""A run as the studio's page takes it: a film, and the numbers of its plots."""
+"""A run in the form in which the studio's page receives it: a film, and the numbers of its
+plots.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,8 @@ def film_of(result: Result, scene: Scene) -> Film:
 
 
 def series_of(result: Result, shown: Film) -> tuple[list[dict[str, Any]], Array]:
-    """Return names, units and groups of what can be plotted, and the numbers (1 + series, points),
-    time first.
+    """Return names, units and groups of the quantities that can be plotted, and their values (1 +
+    series, points), time first.
     """
     thin = result.thinned(MAX_PLOT_POINTS)
     m = result.mechanism

@@ -1,10 +1,11 @@
 """Page: one HTML file in which the mechanism runs by itself.
 
-    Mechanism -> System (x' = f(t, x, u, p), settle, energy, poses) -> tapes -> WebAssembly -> page
+    Mechanism -> System (x' = f(t, x, u, p), settle, energy, poses) -> functions -> WebAssembly ->
+    page
 
 The equations of motion in the page are those of `simulate`; so are the classical Runge-Kutta steps,
-so that both go through the same states to rounding. Parameters, the initial state and the hand that
-pulls at a body (u) are inputs of the tapes.
+so that both go through the same states to rounding. Parameters, the initial state and the force
+with which the user pulls a body (u) are inputs of the functions.
 """
 
 from __future__ import annotations
@@ -46,11 +47,13 @@ HORIZON = 6.0  # s of motion that must fit into the view
 
 @dataclass(frozen=True)
 class Program:
-    """The tapes of a mechanism, all with the inputs (t, x, u, p), and the sizes of these.
+    """The compiled functions of a mechanism, all with the inputs (t, x, u, p), and the sizes of
+    these.
 
     x: q, v, the current pieces of prescribed motions, and the work done. pieces: for each
     prescribed motion the index of its states in x, the times (s) at which one piece ends and the
-    next begins, and the states of each. driven: the indices in q and in v of what follows a motion.
+    next begins, and the states of each. driven: the indices in q and in v of the coordinates that
+    follow a motion.
     """
 
     tapes: dict[str, Tape]
@@ -66,7 +69,7 @@ class Program:
 
 
 def program(mechanism: Mechanism, motion: Any = None) -> Program:
-    """Return the tapes that a page needs: derivative, energy, poses of the bodies, and settle
+    """Return the functions that a page needs: derivative, energy, poses of the bodies, and settle
     where states are projected.
 
     motion: the prescribed motion, as for `simulate`.

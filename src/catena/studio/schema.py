@@ -1,5 +1,5 @@
-"""What the studio's page needs to know about model files: the keys of each table, their units, and
-the words allowed there.
+"""The parts of the schema of model files that the studio's page uses: the keys of each table, their
+units, and the allowed words.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ TABLES = (
 
 
 def described() -> dict[str, Any]:
-    """Return everything that does not depend on the model."""
+    """Return the parts of the schema that do not depend on the model."""
     kinds = list(schema.LOAD.kinds()) if schema.LOAD.kinds else []
     loads = {kind.name: [_key(key) for key in kind.keys] for kind in kinds}
     choices = {
@@ -84,7 +84,7 @@ def _key(key: FileKey) -> dict[str, Any]:
 
 
 def _words(key: FileKey) -> list[str]:
-    """Return the words that a key allows; empty where it takes something else."""
+    """Return the words that a key allows; empty for a key with other values."""
     return key.type.all() if isinstance(key.type, Word) else []
 
 

@@ -50,7 +50,7 @@ class Client:
 
 
 class Session(Protocol):
-    """What answers the requests of a page."""
+    """The interface of an object that answers the requests of a page."""
 
     def page(self) -> str:
         """Return the HTML of the page."""
@@ -81,7 +81,7 @@ class Server:
         self._lock = threading.Lock()
         try:
             self._server = serve(
-                self._talk,
+                self._serve_connection,
                 host,
                 port,
                 process_request=self._request,
@@ -113,7 +113,7 @@ class Server:
 
     # --- HTTP
     def _request(self, connection: Any, request: Any) -> Any:
-        """Answer an HTTP request: the page, or a refusal; None lets a live connection open."""
+        """Answer an HTTP request with the page or a refusal; None lets a live connection open."""
         path = unquote(urlsplit(request.path).path)
         if not secrets.compare_digest(
             path.split("/")[1] if path.startswith("/") else "", self.token
@@ -134,10 +134,8 @@ class Server:
         return self._answer(HTTPStatus.OK, self.session.page(), "text/html; charset=utf-8")
 
     def _origins(self, request: Any) -> set[str]:
-        """Return the origins from which our page may connect.
-
-        They are those of the address we listen on; with a host of the user's choice also the name
-        by which it was reached.
+        """Return the origins from which catena's page may connect: those of the address that the
+        server listens on; with a host chosen by the user, also the name by which it was reached.
         """
         names = (
             LOCAL_HOSTS
@@ -170,7 +168,7 @@ class Server:
         return Response(status.value, status.phrase, Headers(headers), data)
 
     # --- the live connection
-    def _talk(self, connection: Any) -> None:
+    def _serve_connection(self, connection: Any) -> None:
         """Serve one live connection until it closes; the first browser is the editor."""
         from websockets.exceptions import ConnectionClosed
 
@@ -181,14 +179,14 @@ class Server:
         try:
             self.session.opened(client)
             for text in connection:
-                self._hear(client, text)
+                self._handle_message(client, text)
         except ConnectionClosed:
             pass
         finally:
-            self._left(client)
+            self._client_left(client)
 
-    def _hear(self, client: Client, text: Any) -> None:
-        """Handle one message; an error is sent back as a fault."""
+    def _handle_message(self, client: Client, text: Any) -> None:
+        """Handle one message; an error is sent back to the page."""
         try:
             message = json.loads(text)
             if not isinstance(message, dict):
@@ -197,8 +195,8 @@ class Server:
         except (CatenaError, ValueError, KeyError, TypeError, ArithmeticError) as why:
             client.send("fault", text=str(why) or type(why).__name__)
 
-    def _left(self, client: Client) -> None:
-        """Remove a client; where it was the editor, the next client becomes the editor."""
+    def _client_left(self, client: Client) -> None:
+        """Remove a client; if it was the editor, the next client becomes the editor."""
         with self._lock:
             self.clients.remove(client)
             heir = next(iter(self.clients), None) if client.editor else None
@@ -224,21 +222,23 @@ def announce(server: Server, browse: bool) -> None:
         )
 
 
-class Seats(Protocol):
-    """What remembers the address of a page from one session to the next."""
+class AddressMemory(Protocol):
+    """The interface of an object that stores the address of a page from one session to the next."""
 
-    def seat(self) -> tuple[int, str] | None:
+    def last_address(self) -> tuple[int, str] | None:
         """Return the port and the token of the last session."""
 
-    def sit(self, port: int, token: str) -> None:
+    def store_address(self, port: int, token: str) -> None:
         """Keep the port and the token of this session."""
 
 
-def server_at_last_address(session: Session, host: str, port: int, seats: Seats | None) -> Server:
+def server_at_last_address(
+    session: Session, host: str, port: int, seats: AddressMemory | None
+) -> Server:
     """Return a server at the address of the last session, where that is free and no other port is
     asked for; a page that is still open then reconnects.
     """
-    last = seats.seat() if seats is not None else None
+    last = seats.last_address() if seats is not None else None
     server = None
     if last is not None and port in (0, last[0]):
         with contextlib.suppress(CatenaError):
@@ -246,7 +246,7 @@ def server_at_last_address(session: Session, host: str, port: int, seats: Seats 
     if server is None:
         server = Server(session, host, port, last[1] if last is not None else "")
     if seats is not None:
-        seats.sit(server.port, server.token)
+        seats.store_address(server.port, server.token)
     return server
 
 
@@ -255,7 +255,7 @@ def run(
     host: str = "127.0.0.1",
     port: int = 0,
     browse: bool = True,
-    seats: Seats | None = None,
+    seats: AddressMemory | None = None,
 ) -> None:
     """Serve a session until Ctrl-C. seats: where its address is remembered."""
     server = server_at_last_address(session, host, port, seats).start()

@@ -36,7 +36,7 @@ SLOW_READING_SECONDS = 0.4  # s of reading a model, after which the page says th
 
 
 class Superseded(Exception):
-    """A run whose model has changed in the meantime."""
+    """Raised in a run whose model has changed in the meantime."""
 
 
 class Studio(Edits):
@@ -230,7 +230,7 @@ class Studio(Edits):
     _again = False
 
     def _work(self) -> None:
-        """Process the newest text whenever there is news; the loop of the worker thread."""
+        """Process the newest text whenever there is one; this is the loop of the worker thread."""
         done = None
         while not self._over:
             self._news.wait(timeout=2.0)
@@ -247,12 +247,12 @@ class Studio(Edits):
                 continue
             done = state
             try:
-                self._look(text)
+                self._show_text(text)
             except Exception as why:  # the page stays up whatever happens to a model
                 self._tell("fault", text=f"{type(why).__name__}: {why}")
 
     def _watch(self) -> None:
-        """Report once when the file was changed on disk by another program."""
+        """Report, once per change, that another program has changed the file on disk."""
         changed = self.document.changed_on_disk()
         if changed and not getattr(self, "_warned", False):
             self._tell(
@@ -265,8 +265,8 @@ class Studio(Edits):
             )
         self._warned = changed
 
-    def _look(self, text: str) -> None:
-        """Read a text; show the model, then its motion."""
+    def _show_text(self, text: str) -> None:
+        """Read a text and show the model, then its motion."""
         reading = self._read(text)
         with self._lock:
             if self.document.text != text:
@@ -326,7 +326,7 @@ class Studio(Edits):
         }
 
     def _show(self, reading: Reading) -> None:
-        """Send the scene of a model at its start."""
+        """Send the scene of a model in its initial pose."""
         m = reading.mechanism
         assert m is not None
         motors = tuple(reading.scenario.options.get("motion", {})) if reading.scenario else ()
@@ -401,7 +401,7 @@ class Studio(Edits):
                 return
 
     def _still(self, text: str) -> None:
-        """Raise Superseded where the text of a run is no longer the newest."""
+        """Raise Superseded if the text of a run is no longer the newest."""
         if self._over or self.document.text != text:
             raise Superseded("there is a newer text")
 

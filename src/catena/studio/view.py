@@ -148,11 +148,11 @@ class Viewer:
         self._posed(pull(self.machine, self.q, body, point, position, R))
 
     def _on_home(self, client: Client, message: dict[str, Any]) -> None:
-        """Go back to the first pose."""
+        """Return to the initial pose."""
         self._posed(Posed(self.home.copy()))
 
     def _posed(self, found: Posed) -> None:
-        """Take the coordinates of a move, and send the pose to every browser."""
+        """Use the coordinates that result from a move, and send the pose to every browser."""
         self.q = found.q
         X = poses(self.scene, self.machine, self.q)[..., :3, :].astype("<f4").tobytes()
         for client in self.clients:
@@ -318,10 +318,8 @@ class Viewer:
 
 
 def swing(scene: Scene, machine: Machine, q: Array, shape: Array) -> Array:
-    """Return the poses (n, bodies, 4, 4) of one swing of a mode about q.
-
-    Its amplitude is large enough to be seen well and, where there are loops, small enough for them
-    to close.
+    """Return the poses (n, bodies, 4, 4) of one oscillation of a mode about q. Its amplitude is
+    large enough to be seen well and, if there are loops, small enough for them to close.
     """
     at = lambda x: poses(scene, machine, x)  # noqa: E731
     size = float(np.linalg.norm(np.ptp(scene.box(dict(zip(scene.bodies, at(q)))), axis=0)))

@@ -7,7 +7,7 @@ this function?
     five_points         paths through five points with given pivots, all solutions by homotopy
     path_fit            path generation, least squares from many starts in lanes
     cognates            the three four-bars with the same coupler curve
-    defects             what can be wrong with a linkage that fits on paper: a registry
+    defects             the registry of defects of a linkage that satisfies its equations
     tasks               the kinds of tasks: a registry
     synthesis           synthesize: linkages for a task, ranked; pictures draws them
     task_file           the same from a file

@@ -105,7 +105,7 @@ def dyads(poses: ArrayLike, samples: int = 60) -> list[Dyad]:
 
 
 def _rows(d: NDArray[np.complex128], t: Array) -> Array:
-    """Return the coefficients (n, 8) of c."""
+    """Return the coefficients (n, 8) of the unknowns c, one linear equation for each pose."""
     back = d * np.exp(-1j * t)  # R'd
     return np.stack(
         [
@@ -170,7 +170,9 @@ def _conics_meet(basis: Array) -> list[Array]:
 
 
 def _in_y(M: Array) -> tuple[Array, Array, Array]:
-    """Return the coefficients of x^2, x and 1 of z'Mz, z = (x, y, 1), as polynomials in y."""
+    """Return the quadratic form z'Mz with z = (x, y, 1) as a polynomial in x: its coefficients of
+    x^2, x and 1 are polynomials in y.
+    """
     return (
         np.array([M[0, 0]]),
         np.array([2 * M[0, 1], 2 * M[0, 2]]),
@@ -179,7 +181,7 @@ def _in_y(M: Array) -> tuple[Array, Array, Array]:
 
 
 def _polished(z: Array, A: Array, B: Array) -> Array | None:
-    """Return the root after Newton steps on the unit sphere; None where they do not converge."""
+    """Return a root after Newton steps on the unit sphere; None where they do not converge."""
     z = z / np.linalg.norm(z)
     for _ in range(8):
         f = np.array([z @ A @ z, z @ B @ z, z @ z - 1.0])
@@ -192,8 +194,8 @@ def _polished(z: Array, A: Array, B: Array) -> Array | None:
 
 
 def _dyad(c: Array, d: NDArray[np.complex128], t: Array) -> Dyad | None:
-    """Return the dyad of eight coefficients; None for a line, which no pin-jointed link draws, and
-    for the points that meet the conditions without being a circle.
+    """Return the dyad of eight coefficients; None for a straight line, which no link with pins
+    draws, and for solutions that satisfy the conditions without being a circle.
     """
     if abs(c[0]) < LINE_CURVATURE * np.abs(c).max():
         return None

@@ -61,7 +61,9 @@ def _cycloidal(u: Array) -> Derivatives:
 
 
 def _modified_sine(u: Array) -> Derivatives:
-    """Quarter sines of a short period at both ends, and half a sine of a long period between."""
+    """The modified sine law: quarter sines of a short period at both ends, and half a sine of a
+    long period between.
+    """
     k = np.pi / (4 + np.pi)
     ends = (u < 0.125) | (u > 0.875)
     w, phase = np.where(ends, 4 * np.pi, 4 * np.pi / 3), np.where(ends, 0.0, np.pi / 3)

@@ -40,8 +40,8 @@ def cognates(four_bar: FourBar) -> tuple[FourBar, FourBar]:
 
 
 def _mirrored(f: FourBar) -> FourBar:
-    """Return the same linkage with crank and rocker exchanged. The coupler's axis runs from B to A,
-    so that its point is p' = b - p in those axes.
+    """Return the same linkage with crank and rocker exchanged. The coupler's axis then runs from B
+    to A, so that its point is p' = b - p in these axes.
     """
     return FourBar(
         f.second_pivot, f.pivot, f.rocker, f.coupler, f.crank, f.coupler - f.point, -f.sign

@@ -1,7 +1,6 @@
-"""Defects of a four-bar that meets its task on paper: a registry of named defects.
-
-A linkage found by equations takes every precision position in some assembly. Whether it can move
-through them in order, without being taken apart, is examined here. [Chase1993], [Balli2002]
+"""The registry of defects of a four-bar that satisfies the equations of its task. A linkage found
+by equations reaches every precision position in some assembly. Whether it can move through them in
+order, without being taken apart, is examined here. [Chase1993], [Balli2002]
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ END_TOLERANCE = 1e-7
 
 @dataclass(frozen=True)
 class Limits:
-    """What a linkage must satisfy besides its task.
+    """The requirements of a linkage in addition to its task.
 
     full_turn: the crank must turn fully. transmission_angle: its smallest allowed value, rad; None
     for any. size: the largest allowed length of a link, m; None for any. box: (x0, y0, x1, y1), m,
@@ -84,8 +83,8 @@ class Examination:
 
 @dataclass(frozen=True)
 class Defect:
-    """A kind of defect. doc: one line. find(examination) returns a sentence, or None where the
-    linkage does not have it.
+    """A kind of defect. doc: one line. find(examination) returns a sentence, or None for a linkage
+    that does not have the defect.
     """
 
     name: str

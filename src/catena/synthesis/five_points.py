@@ -39,7 +39,9 @@ def _parts(u: Complex, p: Complex, k: int) -> tuple[Complex, ...]:
 
 
 def equations(u: Complex, p: Complex) -> Complex:
-    """Return the residuals (n, 8). u (n, 8): x, x', y, y', T. p (n, 12): a, a', b, b', d, d'."""
+    """Return the residuals (n, 8) of the equations of n linkages. u (n, 8): the unknowns x, x', y,
+    y', T. p (n, 12): the data a, a', b, b', d, d'.
+    """
     both = [_parts(u, p, k) for k in range(2)]
     return np.concatenate([A * B - C * D for *_, A, B, C, D in both], axis=1)
 
@@ -57,7 +59,7 @@ def _jacobian(u: Complex, p: Complex) -> Complex:
 
 
 def _slope(u: Complex, p: Complex, rate: Complex) -> Complex:
-    """Return du/ds where dp/ds is `rate`."""
+    """Return the rate du/ds of the solutions when the data change at dp/ds = `rate`."""
     columns = []
     for k in range(2):
         _, _, _, A, B, C, D = _parts(u, p, k)
@@ -68,8 +70,8 @@ def _slope(u: Complex, p: Complex, rate: Complex) -> Complex:
 
 
 def track(u: Complex, start: Complex, end: Complex) -> tuple[Complex, NDArray[np.bool_]]:
-    """Follow solutions u (n, 8) from data `start` (12,) to `end` (12,), on a straight line. Return
-    them and which of them arrived.
+    """Follow solutions u (n, 8) while the data move on a straight line from `start` (12,) to `end`
+    (12,). Return the solutions, and for each whether it was followed to the end.
     """
     u = u.copy()
     s, h = np.zeros(len(u)), np.full(len(u), 0.02)

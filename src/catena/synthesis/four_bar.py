@@ -66,7 +66,7 @@ class FourBar:
 
     @property
     def lengths(self) -> tuple[float, float, float, float]:
-        """Ground, crank, coupler and rocker, m."""
+        """The lengths of ground, crank, coupler and rocker, m."""
         return (self.ground, self.crank, self.coupler, self.rocker)
 
     @property
@@ -109,12 +109,12 @@ class FourBar:
 
     @property
     def linkage(self) -> Linkage:
-        """Its closed form, driven by the crank, with the frame "coupler point"."""
+        """The closed form of the linkage, driven by the crank, with the frame "coupler point"."""
         return template().with_parameters(**self.parameters)
 
     @cached_property
     def circuits(self) -> Circuits:
-        """Its branches and circuits."""
+        """The branches and circuits of the linkage."""
         return circuits(self.linkage)
 
     def coupler_points(self, angle: Any) -> Any:

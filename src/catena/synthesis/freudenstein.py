@@ -75,7 +75,9 @@ def function_generators(
 
 
 def rows(phi: Array, psi: Array) -> Array:
-    """Return the coefficients (n, 7) of Re z1, Im z1, Re z2, Im z2, K3, Re e, Im e."""
+    """Return the coefficients (n, 7) of the unknowns Re z1, Im z1, Re z2, Im z2, K3, Re e, Im e in
+    Freudenstein's equations, one row for each position.
+    """
     d = phi - psi
     return np.stack(
         [
@@ -149,7 +151,7 @@ _BY_COUNT: dict[int, Callable[[Array, Array], list[tuple[float, ...]]]] = {
 
 
 def _pencil(A: Array) -> tuple[Array, Array]:
-    """Return two vectors that span the null space."""
+    """Return two vectors that span the null space of A."""
     _, s, Vt = np.linalg.svd(A)
     if s[-1] < 1e-12 * s[0]:
         raise QuestionError(
@@ -181,8 +183,8 @@ def _on_pencil(u: Array, w: Array, condition: Callable[[Array], float], degree: 
 def _linkage(
     K1: float, K2: float, K3: float, phi_0: float, psi_0: float, ground: float
 ) -> tuple[FourBar, float, float] | None:
-    """Return the linkage of three coefficients; None where it has no real lengths. A negative
-    length is a link that points the other way.
+    """Return the linkage of three coefficients; None if its lengths are not real. A negative length
+    is a link that points in the opposite direction.
     """
     if not (K1 and K2) or not np.isfinite([K1, K2, K3]).all():
         return None

@@ -1,4 +1,5 @@
-"""Type synthesis: all kinematic chains of one freedom with a given number of links and pin joints.
+"""Type synthesis: all kinematic chains with one degree of freedom and a given number of links and
+pin joints.
 
 A chain is a graph: links are vertices, joints are edges. A planar chain of n links with one freedom
 has (3 n - 4)/2 joints (Gruebler), every link has at least two, and no part of it is rigid: any k
@@ -19,7 +20,7 @@ from ..errors import QuestionError
 
 
 def kinematic_chains(links: int) -> list[Any]:
-    """Return all kinematic chains of one freedom, without isomorphic copies.
+    """Return all kinematic chains with one degree of freedom, without isomorphic copies.
 
     Parameters
     ----------
@@ -68,8 +69,8 @@ def kinematic_chains(links: int) -> list[Any]:
 
 
 def _invariant(graph: Any) -> Any:
-    """Return what isomorphic graphs have in common: the degrees of the neighbours of every link and
-    of their neighbours, sorted.
+    """Return a value that isomorphic graphs have in common: the degrees of the neighbours of every
+    link and of their neighbours, sorted.
     """
     near = {v: tuple(sorted(graph.degree(u) for u in graph[v])) for v in graph}
     return tuple(sorted((near[v], tuple(sorted(near[u] for u in graph[v]))) for v in graph))
@@ -142,8 +143,9 @@ def _choices(classes: list[list[int]], count: int) -> Iterator[tuple[int, ...]]:
 
 
 def _free(edges: tuple[tuple[int, int], ...], n: int, last: int | None = None) -> bool:
-    """Whether no part of the chain is rigid: k links, k < n, with 2 e >= 3 k - 3 joints among them
-    form a structure. With `last`, only parts that contain this link and its neighbours are tested.
+    """Return whether no part of the chain is rigid: k links, k < n, with 2 e >= 3 k - 3 joints
+    among them form a structure. With `last`, only parts that contain this link and its neighbours
+    are tested.
     """
     masks = [0] * n
     for a, b in edges:

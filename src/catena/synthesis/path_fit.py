@@ -4,8 +4,8 @@ thousands of starts at once.
     minimise  sum_i |P(theta_i; x) - p_i|^2     over nine dimensions x and the crank angles theta_i
 
 Levenberg-Marquardt steps for all starts, each with its own damping. P and its exact derivatives are
-one tape in lanes. The angles are eliminated point by point (a Schur complement), so that each step
-solves nine equations per start, whatever the number of points.
+one function compiled for lanes. The angles are eliminated point by point (a Schur complement), so
+that each step solves nine equations per start, whatever the number of points.
 """
 
 from __future__ import annotations
@@ -96,8 +96,8 @@ def fit_path(
 
 @cache
 def kernel() -> LaneKernel:
-    """Return the lanes of the residual (2), its Jacobian by the dimensions (2, 9) and by the crank
-    angle (2).
+    """Return the compiled function of the residual (2), its Jacobian by the dimensions (2, 9) and
+    by the crank angle (2).
     """
     d = template().decomposition
     P = template().points[:2]
@@ -114,7 +114,9 @@ def kernel() -> LaneKernel:
 
 
 def _evaluate(z: Array, x: Array, theta: Array, sign: Array) -> tuple[Array, Array, Array]:
-    """Return residuals (s, n, 2), Jacobians (s, n, 2, 9) and (s, n, 2)."""
+    """Return the residuals (s, n, 2) of s linkages at n points, and their Jacobians by the
+    dimensions (s, n, 2, 9) and by the crank angles (s, n, 2).
+    """
     s, n = theta.shape
     whole = [
         np.repeat(x, n, axis=0),

@@ -1,4 +1,4 @@
-"""Pictures of synthesized linkages: bars, coupler curve and the positions that were asked."""
+"""Pictures of synthesized linkages: bars, coupler curve and the given positions."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class Candidate:
     """A linkage for a task.
 
     four_bar: its dimensions. angles, signs: crank angles (rad) and assembly at the positions.
-    error: the root mean square of what is missed, in the unit of the task. defects: {name:
+    error: the root mean square of the remaining errors, in the unit of the task. defects: {name:
     sentence}. transmission_angle: the smallest one, rad.
     """
 
@@ -61,7 +61,7 @@ class Candidate:
 @dataclass(frozen=True)
 class Synthesis:
     """The result of `synthesize`: candidates, the best first. task: its name. unit: of the errors.
-    positions: what was asked, for pictures. limits: see `Limits`.
+    positions: the given positions, for pictures. limits: see `Limits`.
     """
 
     task: str

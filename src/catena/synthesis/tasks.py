@@ -1,5 +1,5 @@
-"""Tasks of dimensional synthesis: a registry. Each task finds linkages and where they take its
-precision positions.
+"""Tasks of dimensional synthesis: a registry. Each task finds linkages, with the crank angles at
+which they reach its precision positions.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MAX_PAIRS = 150  # pairs of dyads that are examined; the others have defects or 
 @dataclass(frozen=True)
 class Proposal:
     """A linkage for a task: crank angles (n,) and signs (n,) at the positions, and the error.
-    error: the root mean square of what is missed, in the unit of the task (m or rad).
+    error: the root mean square of the remaining errors, in the unit of the task (m or rad).
     """
 
     four_bar: FourBar
@@ -116,8 +116,8 @@ def _signs(crank: Dyad, rocker: Dyad, poses: Array) -> tuple[Array, Array]:
 
 
 def _pair_key(crank: Dyad, rocker: Dyad, poses: Array, limits: Limits) -> tuple[int, float] | None:
-    """Return what the pairs of dyads are sorted by before they are examined: defects that are seen
-    at once, and the length of the longest link. None where a link has no length.
+    """Return the sort key of a pair of dyads, before pairs are examined: defects that are found at
+    once, and the length of the longest link. None where a link has no length.
     """
     lengths = (
         abs(rocker.centre - crank.centre),

@@ -1,8 +1,8 @@
-"""Which form of the equations of motion is printed: the textbook's where that fits on a page, else
-the formulation's compact statement.
+"""The form in which equations of motion are printed: that of the textbook if it fits on a page,
+else the formulation's compact form.
 
     the last steps of the derivation -> the same without eliminated rows -> the formulation's own
-    rows -> the compact statement
+    equations -> the compact form
 
 The first of these that fits on a page is printed. A page is measured in points of print
 (`readable.height`), not in time, so that the same mechanism gives the same text on every machine.
@@ -29,8 +29,8 @@ def printed(
     equations: Derived, readable: Callable[[], Readable], how: str, full: bool = False
 ) -> str:
     """Return the equations as "text" or "latex" (how). readable: a function that returns the
-    formulation's own rows. full: whether to print the scalar equations on as many pages as they
-    need.
+    formulation's own equations. full: whether to print the scalar equations on as many pages as
+    they need.
     """
     large = not full and len(equations.mechanism.speed_names) > LARGEST_DERIVED_SPEEDS
     derived = [] if large else textbook_forms(equations)

@@ -1,5 +1,5 @@
 """The contact manifold of two boxes: a fixed number of points with a common normal, over scalars of
-any kind: on the tape, in lanes, as plain numbers.
+any kind: symbols, lanes, or plain numbers.
 
     reference face    of the box along whose axis they overlap least; the common normal is its own
     incident face     of the other box, the one that faces it most
@@ -127,7 +127,7 @@ def box_manifold(one: Solid, two: Solid) -> tuple[Vector, tuple[Points, Points, 
 
 @kernel
 def _all(points, R, o, across, distance, place):
-    """Return the points in the frame of the poses; only the first if edges cross."""
+    """Return all points in the frame of the poses; only the first if edges cross."""
     (a, b, c, d), (e, f, g, h), (i, j, k, l) = points
     first = _placed(a, R, o, across)
     return (
@@ -323,19 +323,21 @@ def _turned(last, middle, v):
 
 @kernel
 def _axis(last, middle, x, y, z):
-    """Return the inverse permutation of `_turned`."""
+    """Return a vector with its entries permuted back: the inverse of `_turned`."""
     return choose(last, (x, y, z), choose(middle, (y, z, x), (z, x, y)))
 
 
 @kernel
 def _upright(v, s):
-    """Return v with its last entry multiplied by s."""
+    """Return v with its last entry multiplied by s, a sign."""
     return (v[0], v[1], s * v[2])
 
 
 @kernel
 def _lifted(point, base, x, y, n):
-    """Return a point (gap, place) from coordinates of the face."""
+    """Return a point (gap, place) of the frame of the poses, from its coordinates along the axes x,
+    y, n at the point `base`.
+    """
     gap, p = point
     return (gap, add(base, add(scale(p[0], x), add(scale(p[1], y), scale(p[2], n)))))
 

@@ -7,10 +7,11 @@ the modes of the present impulses, all rows that hold a speed are solved togethe
     W_AA dP = target - u,      A: normals of closed contacts, tangents of those that stick,
                                boxed rows that stick
 
-Rows of W_AA may depend on each other (four feet under a stiff robot): a small shift of the diagonal
-makes its Cholesky factor exist, and one step of refinement removes its effect. The step
-ends where the first impulse reaches its cone or limit; that row is released, and the others are
-solved again. A lane takes the step only where the laws then have a smaller residual.
+p, a, s are the ContactProblem, ContactAnswer and ContactScratch of `problem`. Rows of W_AA may
+depend on each other (four feet under a stiff robot): a small shift of the diagonal makes its
+Cholesky factor exist, and one step of refinement removes its effect. The step ends where the first
+impulse reaches its cone or limit; that row is released, and the others are solved again. A lane
+takes the step only where the laws then have a smaller residual.
 """
 
 from __future__ import annotations
@@ -61,7 +62,9 @@ def active_set_step(p, a, s, rough, smooth, busy, boxed, enough):
 
 @kernel
 def _mark_rows(a, s, rough, smooth, boxed):
-    """Set s.scale of each row: 1 if it holds a speed with the present impulses, else 0."""
+    """Set s.scale of each row to 1 if the row keeps a given speed under the present impulses, else
+    to 0.
+    """
     zero = 0.0 * a.P[0]
     one = 1.0 + zero
     for i in range(rough + smooth - boxed):
@@ -81,8 +84,8 @@ def _mark_rows(a, s, rough, smooth, boxed):
 
 @kernel
 def _factor(p, s, m):
-    """Compute the Cholesky factor of the marked rows and columns of W; others are of the unit
-    matrix.
+    """Compute the Cholesky factor of the marked rows and columns of W, with those of the unit
+    matrix in place of all others.
     """
     zero = 0.0 * s.scale[0]
     for row in range(m):
@@ -107,7 +110,7 @@ def _factor(p, s, m):
 
 @kernel
 def _solve(s, m):
-    """Solve t <- (L L')^-1 t in place."""
+    """Solve L L' x = t for x in place, with the Cholesky factor L: s.t becomes the solution."""
     for row in range(m):
         total = s.t[row]
         for k in range(row):
@@ -134,7 +137,7 @@ def _all_speeds(p, s, m):
 
 @kernel
 def _missing(s, rough, smooth):
-    """Compute s.t: the speeds that the marked rows lack."""
+    """Compute s.t, by how much the speeds of the marked rows differ from their targets."""
     for i in range(rough + smooth):
         n = normal(i, rough)
         s.t[n] = s.scale[n] * (s.target[i] - s.u[n])
@@ -145,8 +148,9 @@ def _missing(s, rough, smooth):
 
 @kernel
 def _advance(s, rough, smooth, boxed, busy):
-    """Add s.dy to the impulses s.P of busy lanes, up to the first border of a cone or limit, and
-    unmark the rows that have reached one. Return the busy lanes in which there were some.
+    """Add the step s.dy to the impulses s.P of busy lanes, up to the first point where an impulse
+    reaches the border of its cone or limit, and unmark the rows that have reached one. Return the
+    busy lanes in which some row has.
     """
     zero = 0.0 * busy
     share = 1.0 + zero
@@ -171,7 +175,9 @@ def _advance(s, rough, smooth, boxed, busy):
 
 @kernel
 def _share(s, i, rough, first):
-    """Return the share of s.dy, at most one, after which contact i reaches its border."""
+    """Return the fraction of the step s.dy, at most one, after which the impulse of contact i
+    reaches the border of its cone.
+    """
     n = normal(i, rough)
     one = 1.0 + 0.0 * s.dy[n]
     if i < rough:

@@ -34,7 +34,7 @@ NO_BEST_CHANGE = 1e300
 
 @kernel
 def forget(s, m, zero):
-    """Clear the history of all lanes, with m rows."""
+    """Clear the history of all lanes. m: the number of rows."""
     s.best[0], s.known[0] = NO_BEST_CHANGE + zero, zero
     for i in range(ANDERSON_DEPTH):
         for j in range(ANDERSON_DEPTH):
@@ -85,7 +85,9 @@ def _changes(a, s, rough, smooth, zero):
 
 @kernel
 def _least(s, slot, m, zero):
-    """Compute s.g: the coefficients of the combination of changes of f that is nearest to f."""
+    """Compute s.g, the coefficients of the combination of the past changes of f that is nearest to
+    f.
+    """
     trace = zero
     for i in range(ANDERSON_DEPTH):
         total, right = zero, zero
@@ -120,8 +122,8 @@ def _least(s, slot, m, zero):
 
 @kernel
 def _ahead(a, s, rough, smooth, busy):
-    """Compute s.t, the extrapolated impulses; return the busy lanes in which the extrapolation is
-    not too far.
+    """Compute the extrapolated impulses s.t; return the busy lanes in which they lie near enough to
+    be used.
     """
     way, size = 0.0 * busy, 0.0 * busy
     for i in range(rough + smooth):
@@ -159,8 +161,8 @@ def _within(a, s, rough, smooth, busy, boxed):
 
 @kernel
 def _return(a, s, m, back, zero):
-    """Return to the impulses of the best sweep and clear the history, in the lanes marked in
-    `back`.
+    """In the lanes marked in `back`, take the impulses of the best sweep again and clear the
+    history.
     """
     away = back > 0.5
     s.best[0], s.known[0] = (

@@ -106,7 +106,7 @@ def certify(p, a, s, rough, smooth, width, fastest, tolerance, left_elsewhere, b
 
 @kernel
 def misses(p, P, s, rough, smooth, boxed):
-    """Return the largest residual of the contact laws with impulses P, m/s."""
+    """Return the largest residual of the contact laws under the impulses P, m/s."""
     speeds(p, P, s, rough, smooth, 0)
     left = 0.0 * p.h[0]
     for i in range(rough + smooth - boxed, rough + smooth):
@@ -170,7 +170,7 @@ def lift(p, a, s, rough, smooth, width, fastest, boxed):
             s.z[r] = 0.0 * fastest
         for _ in range(SHIFT_SWEEPS):
             for i in range(k):
-                _raise(p, a, s, i, rough, smooth, width, deep)
+                _separate(p, a, s, i, rough, smooth, width, deep)
         if width > 0:
             for i in range(k):
                 s.lift[i] = s.lift[i] - along_normal(p, s, i, rough, width)
@@ -180,8 +180,10 @@ def lift(p, a, s, rough, smooth, width, fastest, boxed):
 
 
 @kernel
-def _raise(p, a, s, i, rough, smooth, width, deep):
-    """Separate one contact, the shifts of the others fixed."""
+def _separate(p, a, s, i, rough, smooth, width, deep):
+    """Compute the shift of contact i along its normal that removes its penetration, the shifts of
+    the others being fixed, in the lanes marked in `deep`.
+    """
     n = normal(i, rough)
     own = s.own[i, 0]
     before = a.shift[n]

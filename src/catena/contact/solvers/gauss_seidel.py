@@ -113,9 +113,9 @@ def _solve(p, a, s, rough, smooth, width, iterations, tolerance, fastest, left, 
     lift(p, a, s, rough, smooth, width, fastest, boxed)
     lands = _landed(p, a, s, rough, smooth - boxed, fastest)
     if any_lane(lands > 0.5):
-        _add_way(p, a, rough, smooth, lands)
+        _add_displacement(p, a, rough, smooth, lands)
         _sweep(p, a, s, rough, smooth, width, iterations, tolerance, pace, lands, boxed)
-        _add_way(p, a, rough, smooth, -lands)
+        _add_displacement(p, a, rough, smooth, -lands)
     certify(p, a, s, rough, smooth, width, pace, tolerance, left, boxed)
 
 
@@ -139,8 +139,8 @@ def _landed(p, a, s, rough, smooth, fastest):
 
 
 @kernel
-def _add_way(p, a, rough, smooth, share):
-    """Add to the shift `share` times the displacement that the impulses cause in half a step."""
+def _add_displacement(p, a, rough, smooth, share):
+    """Add to the shifts `share` times the displacement that the impulses cause in half a step."""
     for r in range(3 * rough + smooth):
         a.shift[r] = a.shift[r] + 0.5 * p.h[0] * share * a.P[r]
 
@@ -158,12 +158,14 @@ def _sweep(p, a, s, rough, smooth, width, iterations, tolerance, fastest, busy, 
         turns = 1 if sweep < ONE_TURN_SWEEPS else MAX_SLIP_TURNS
         for i in range(rough):
             if any_lane(s.on[i] * busy > 0.5):
-                change = max(change, _visit(p, a, s, i, rough, smooth, width, busy, turns))
+                change = max(
+                    change, _solve_with_friction(p, a, s, i, rough, smooth, width, busy, turns)
+                )
         for i in range(rough, rough + smooth - boxed):
             if any_lane(s.on[i] * busy > 0.5):
-                change = max(change, _press(p, a, s, i, rough, smooth, width, busy))
+                change = max(change, _solve_one_row(p, a, s, i, rough, smooth, width, busy))
         for i in range(rough + smooth - boxed, rough + smooth):
-            change = max(change, _rub(p, a, s, i, rough, smooth, width, busy))
+            change = max(change, _solve_boxed_row(p, a, s, i, rough, smooth, width, busy))
         busy = select(change > CONVERGED_SHARE * tolerance * fastest, busy, 0.0 * busy)
         if not any_lane(busy > 0.5):
             break
@@ -171,7 +173,9 @@ def _sweep(p, a, s, rough, smooth, width, iterations, tolerance, fastest, busy, 
             sweep & INTERIOR_POINT_SWEEP_MASK == INTERIOR_POINT_SWEEP_MASK
             and 3 * rough + smooth <= MAX_INTERIOR_POINT_ROWS
         ):
-            busy = _together(p, a, s, rough, smooth, width, busy, fastest, tolerance, boxed)
+            busy = _solve_by_interior_point(
+                p, a, s, rough, smooth, width, busy, fastest, tolerance, boxed
+            )
             forget(s, 3 * rough + smooth, 0.0 * busy)
         elif sweep < accelerated:
             if (
@@ -192,9 +196,9 @@ def _sweep(p, a, s, rough, smooth, width, iterations, tolerance, fastest, busy, 
 
 
 @kernel
-def _together(p, a, s, rough, smooth, width, busy, fastest, tolerance, boxed):
-    """Solve all contacts by the interior-point method, which needs W itself; return the lanes that
-    have not converged.
+def _solve_by_interior_point(p, a, s, rough, smooth, width, busy, fastest, tolerance, boxed):
+    """Solve all contacts at once by the interior-point method, which needs the matrix W (copied to
+    s.W where p.W is a factor); return the lanes that have not converged.
     """
     if width > 0:
         whole_matrix(p.W, s.W, rough, smooth, width)
@@ -298,8 +302,8 @@ def _targets(p, a, s, rough, smooth, fastest):
 
 @kernel
 def _limits(p, a, s, rough, smooth, boxed, fastest):
-    """Set the limits of the boxed rows, which are always active, and start from the impulses of the
-    previous step; return the fastest speed of all rows.
+    """Set the limits of the boxed rows (dry friction of joints), which are always active, and start
+    from the impulses of the previous step; return the fastest speed of all rows.
     """
     pace = fastest
     first = rough + smooth - boxed
@@ -332,10 +336,9 @@ def _friction(p, i):
 
 @kernel
 def _rebound(p, i, n, fastest, h):
-    """Return the speed of a rebound if the gap is closed, or if it closes with a rebound that opens
-    it again; else zero.
-
-    Rebounds that are negligible relative to the change of speed in a step are zero.
+    """Return the speed of the rebound of a contact whose gap is closed, or closes in this step and
+    opens again; else zero. A rebound that is negligible relative to the change of speed in a step
+    is zero.
     """
     gap = p.gap[i]
     before = p.before[n]
@@ -358,9 +361,9 @@ def _target(p, s, i, n, fastest, h, bouncing, landing):
     the gap.
 
     A gap that is small relative to the way of a step counts as closed: otherwise a box would stand
-    on three of its corners, and which three would take long to find. A contact that rests there
-    while others bounce has the rebound of its small speed, and while others land it moves as they
-    do, so that the targets of a body are compatible with a motion of it.
+    on three of its corners, and the search for these would take long. A contact that rests there
+    while others of the same body bounce has the rebound of its small speed, and while others land
+    it moves as they do, so that the targets of a body are compatible with a motion of it.
     """
     gap, rebound = p.gap[i], s.lift[i]
     left = -2.0 * gap / h
@@ -403,7 +406,7 @@ def _block(own, block, i):
 
 
 @kernel
-def _visit(p, a, s, i, rough, smooth, width, busy, turns):
+def _solve_with_friction(p, a, s, i, rough, smooth, width, busy, turns):
     """Solve one contact with friction, the others fixed; return the largest change of its own
     speeds.
     """
@@ -471,7 +474,7 @@ def _slipping(P, x, y, b, ux, uy, a00, a01, a02, a11, a12, a22, mu, step, invers
 
 
 @kernel
-def _press(p, a, s, i, rough, smooth, width, busy):
+def _solve_one_row(p, a, s, i, rough, smooth, width, busy):
     """Solve one contact with one row, the others fixed; return the change of its speed."""
     n = 2 * rough + i
     own = s.own[i, 0] + TINY
@@ -484,8 +487,10 @@ def _press(p, a, s, i, rough, smooth, width, busy):
 
 
 @kernel
-def _rub(p, a, s, i, rough, smooth, width, busy):
-    """Solve one boxed row, the others fixed; return the change of its speed."""
+def _solve_boxed_row(p, a, s, i, rough, smooth, width, busy):
+    """Solve one boxed row (dry friction of a joint), the others fixed; return the change of its
+    speed.
+    """
     n = 2 * rough + i
     own = s.own[i, 0] + TINY
     P = a.P[n]

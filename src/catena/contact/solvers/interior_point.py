@@ -12,16 +12,16 @@ Coulomb's law says that both lie in the cone x_0 >= |x_t|, and x . y = 0 [DeSaxc
 keep x and y inside while x o y = tau e goes to zero: a predictor and a corrector in the scaling of
 Nesterov and Todd [Nesterov1997],
 
-    (W' + Theta) dx = - y - r + what the law asks,      dy = W' dx + r,      Theta x = y
+    (W' + Theta) dx = - y - r + what the law requires,      dy = W' dx + r,      Theta x = y
 
 with the term mu |u_t|, which is not convex, fixed during a step. A boxed row has two pairs of
 complementary numbers, its distances to both limits and the speeds with which these push:
 
     -l <= x <= l,   y = y_low - y_high,   (x + l) y_low = (l - x) y_high = tau
 
-W' + Theta is positive definite
-also where W is not, so that its Cholesky factor exists. Each lane keeps the best impulses it has
-met, beginning with those given.
+p, a, s are the ContactProblem, ContactAnswer and ContactScratch of `problem`. W' + Theta is
+positive definite also where W is not, so that its Cholesky factor exists. Each lane keeps the best
+impulses it has met, beginning with those given.
 """
 
 from __future__ import annotations
@@ -183,7 +183,9 @@ def _start_boxed(a, s, rough, smooth, boxed):
 
 @kernel
 def _within(P, scale, unit):
-    """Return an impulse in the scaling of x; zero for an inactive contact."""
+    """Return an impulse in the scaling of x, bounded by its limits; zero for an inactive
+    contact.
+    """
     on = scale > 0.0
     return select(on, P / (select(on, scale, 1.0 + 0.0 * scale) * unit), 0.0 * P)
 
@@ -299,8 +301,8 @@ def _factor(s, rough, smooth, boxed):
 
 @kernel
 def _blocks(s, n, m):
-    """Compute the 3 x 3 block of L from row n and column m on, the columns before it being known:
-    nine independent sums.
+    """Compute the 3 x 3 block of L that begins at row n and column m, from the columns before it,
+    as nine independent sums.
     """
     L, H = s.L, s.H
     a = H[n, m]
@@ -343,7 +345,7 @@ def _across(L, m, a, b, c):
 
 @kernel
 def _entry(s, theta, row, column):
-    """Compute one entry of L, those before it being known. theta: the entry of Theta."""
+    """Compute one entry of L from those before it. theta: the same entry of Theta."""
     total = s.H[row, column] + theta
     for before in range(column):
         total = total - s.L[row, before] * s.L[column, before]
@@ -395,8 +397,8 @@ def _step(s, rough, smooth, tau, second, boxed):
 
 @kernel
 def _aim_boxed(s, j, n, tau, second):
-    """Compute the right side of boxed row j, and the changes of the speeds at its limits without
-    the part that is proportional to dx.
+    """Compute the right side of the Newton equations for boxed row j, and those parts of the
+    changes of the speeds at its limits that do not depend on dx.
     """
     up, down = s.wall[j, 4] + s.x[n], s.wall[j, 4] - s.x[n]
     s.wall[j, 2] = (tau - second * s.dx[n] * s.wall[j, 2]) / up - s.wall[j, 0]
@@ -407,7 +409,7 @@ def _aim_boxed(s, j, n, tau, second):
 
 @kernel
 def _times(H, x, n, rough, smooth):
-    """Return row n of H times x."""
+    """Return one row, n, of the product of the matrix H and the vector x."""
     a = 0.0 * x[0]
     b = 0.0 * x[0]
     c = 0.0 * x[0]
@@ -422,8 +424,8 @@ def _times(H, x, n, rough, smooth):
 
 @kernel
 def _aim(s, i, n, tau, second):
-    r"""Compute the right side of a rough contact: -y - r + T (l \ (tau e - T^-1 dy o T dx)), T =
-    beta (2 v v' - J), l = T x.
+    r"""Compute the right side of the Newton equations for a contact with friction: -y - r + T (l \
+    (tau e - T^-1 dy o T dx)), T = beta (2 v v' - J), l = T x.
     """
     v0 = s.w[i, 4]
     v1 = s.w[i, 5]
@@ -452,7 +454,7 @@ def _root(v0, v1, v2, beta, x, y, z):
 
 @kernel
 def _solve(s, rough, smooth):
-    """Solve t <- (L L')^-1 t in place."""
+    """Solve L L' x = t for x in place, with the Cholesky factor L: s.t becomes the solution."""
     m = 3 * rough + smooth
     for row in range(m):
         total = s.t[row]
@@ -513,6 +515,6 @@ def border(x, y, z, dx, dy, dz):
 
 @kernel
 def _ahead(x, dx):
-    """Return the first t > 0 with x + t dx = 0, for x > 0."""
+    """Return the first t > 0 with x + t dx = 0, for x > 0; infinity if there is none."""
     falls = dx < 0.0
     return select(falls, -x / select(falls, dx, -1.0 + 0.0 * dx), 1e6 + 0.0 * dx)

@@ -2,8 +2,8 @@
 free bodies.
 
     links               which bodies move as one, with their mass properties
-    joint_constraints   what a joint forbids, how fast it moves and where it stands, read from the
-                        poses of its two bodies
+    joint_constraints   constraints, speeds and coordinates of a joint, computed from the poses of
+                        its two bodies
     constraint_rows     all constraints as rows, with their first and second rates
     charts              the coordinates and speeds of one link: in the plane, in space, or those of
                         its joint

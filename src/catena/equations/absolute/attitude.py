@@ -1,7 +1,7 @@
 """Attitude: rotations made of turns about given axes, and the turns read back from a rotation.
 
-For R = Rot(a1, q1) Rot(a2, q2) Rot(a3, q3) nothing is asked of the axes but that neighbours are not
-parallel.
+For R = Rot(a1, q1) Rot(a2, q2) Rot(a3, q3) the axes may be any, as long as neighbouring ones are
+not parallel.
 """
 
 from __future__ import annotations
@@ -26,10 +26,9 @@ def rotation(axis: Sequence[float], angle: Any) -> tuple[Any, ...]:
 
 
 def quaternion(R: Any) -> list[Any]:
-    """Return the unit quaternion (w, x, y, z) of a rotation: the column of 4 Q Q' whose diagonal
-    entry is largest, divided by its root.
-
-    No angle is singular (Shepperd 1978). Of Q and -Q, the one whose largest entry is positive.
+    """Return the unit quaternion (w, x, y, z) of a rotation by Shepperd's method (1978): the column
+    of 4 Q Q' with the largest diagonal entry, divided by the root of that entry, so that no angle
+    is singular. Of Q and -Q, the one whose largest entry is positive is returned.
     """
     (a, b, c), (d, e, f), (g, h, i) = R
     K = [
@@ -54,11 +53,10 @@ def between(axis: Any, a: Any, b: Any) -> Any:
 
 
 def angles(axes: Sequence[Any], R: Any) -> list[Any]:
-    """Return the angles of up to three turns whose product is R, each between -pi and pi.
-
-    Of three turns the second has two values, q2 and its mirror; the branch that contains zero is
-    taken. Where the first axis and the third coincide (gimbal lock) only their sum is determined,
-    and the values are not to be trusted.
+    """Return the angles of up to three rotations about given axes whose product is R, each between
+    -pi and pi. With three rotations, the second angle has two solutions; the branch that contains
+    zero is taken. Where the first and the third axis coincide (gimbal lock), only the sum of their
+    angles is determined, and the values are not reliable.
     """
     if len(axes) < 2:
         sine = (R[2][1] - R[1][2], R[0][2] - R[2][0], R[1][0] - R[0][1])
@@ -83,10 +81,8 @@ def angles(axes: Sequence[Any], R: Any) -> list[Any]:
 
 
 def components(w: Any, axes: Sequence[Any], cosine: Any) -> list[Any]:
-    """Return the components of a vector w along up to three axes, with w their sum where w lies in
-    the span of the axes.
-
-    cosine: of the angle between two axes, which a joint keeps constant.
+    """Return the components of a vector w along up to three axes. Their sum equals w if w lies in
+    the span of the axes. cosine: of the angle between two axes, which a joint keeps constant.
     """
     if len(axes) < 2:
         return [dot(a, w) for a in axes]

@@ -11,8 +11,8 @@ functions of them.
     bent  the amplitudes of a modal flexible body, in addition to its link's chart; their rates
             n and n
 
-A flat link's angle is zero where all joints are; it is never cut at a turn, so joint angles come
-back as they went in.
+The angle of a flat link is zero where all joint coordinates are zero. It is not reduced to one
+turn, so that joint angles of more than a turn are preserved.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class Chart:
     """Coordinates y and speeds w of one link as symbols, and the expressions P, R (of y), V (of y
     and w, linear in w) and y'.
 
-    start: y and w as functions of the joints' q and v. angle: about the plane's normal, in a flat
-    chart. hinged: whether y and w are the joint's own.
+    start: y and w as functions of the joints' q and v. angle: the angle about the plane's normal,
+    in a flat chart. hinged: whether y and w are the joint's own coordinates and speeds.
     """
 
     names: tuple[tuple[str, ...], tuple[str, ...]]
@@ -120,7 +120,7 @@ def hinged(bodies: Bodies, k: int) -> Chart:
 
 
 def bent(bodies: Bodies, body: str) -> Chart:
-    """Return the chart of amplitudes, whose rates are entries of V."""
+    """Return the chart of the amplitudes of a flexible body; its speeds are entries of V."""
     s = bodies.tracer
     at = bodies.bending[body]
     names = bodies.mechanism.speed_names[at.v]

@@ -2,9 +2,9 @@
 
     f = 0,   f' = A V + f_t = 0,   f'' = A V' + bias = 0
 
-Joints of the tree, of loops and constraints have f. A joint that mimics another and what the speeds
-obey (a knife edge, a rolling disc, a text) begin with f'. A row pushes the body it is about and
-pulls the other, or acts along the speeds of joints.
+Joints of the tree, of loops and constraints have f. Rows of a joint that mimics another and rows of
+speed constraints (a knife edge, a rolling disc, an expression) begin with f'. The force of a row
+acts on one body, and its opposite on another; or it acts along the speeds of joints.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from .joint_constraints import Bodies, Pair
 
 @dataclass(frozen=True)
 class BodyRows:
-    """Some rows with one name. f: residuals (m or cosines), zero where the rows begin with f'.
-    angles: which of them are cosines.
+    """Constraint rows with one name. f: residuals (m or cosines), zero where the rows begin with
+    f'. angles: which of them are cosines.
 
-    between: the two bodies that they push, where they push bodies. along: the rows in the speeds u
-    of all joints, where they act along speeds.
+    between: the two bodies on which they act, for rows that act on bodies. along: the rows in terms
+    of the speeds u of all joints, for rows that act along speeds.
     """
 
     name: str
@@ -49,8 +49,8 @@ class BodyRows:
 class JointSpeeds:
     """The speeds of all joints, those that mimic others included: u = G V, u' = G V' + g.
 
-    own: which are the mechanism's, v = u[own]. columns: those of each joint, in the order of the
-    pairs. first: the first speed of each joint, by name.
+    own: the indices of the mechanism's own speeds, v = u[own]. columns: the indices of the speeds
+    of each joint, in the order of the pairs. first: the first speed of each joint, by name.
     """
 
     u: ca.SX
@@ -82,8 +82,8 @@ def joint(b: Bodies, pair: Pair) -> BodyRows:
 
 
 def mimics(b: Bodies, s: JointSpeeds) -> Iterator[BodyRows]:
-    """Return one row for each joint that mimics another: its speed less the ratio times the
-    other's; for a function f the ratio is f'(q).
+    """Return one row for each joint that mimics another: its speed minus the ratio times the
+    leader's speed. For a joint that follows by a function f, the ratio is f'(q).
     """
     for j in (pair.joint for pair in b.pairs):
         if j.mimic is not None and not j.deflection:
@@ -94,8 +94,8 @@ def mimics(b: Bodies, s: JointSpeeds) -> Iterator[BodyRows]:
 
 
 def follows(b: Bodies, j: Joint) -> tuple[Any, Any]:
-    """Return ratio and drift of a joint that mimics another: u' = ratio u_leader' + drift. The
-    second derivative of a function makes the drift.
+    """Return ratio and drift of a joint that mimics another, with u' = ratio u_leader' + drift. The
+    drift comes from the second derivative of the function by which it follows.
     """
     assert j.mimic is not None
     if j.mimic.function is None:
@@ -160,7 +160,7 @@ def _along(name: str, along: ca.SX, drift: ca.SX, s: JointSpeeds, f: ca.SX, B: c
 
 
 def _slip(b: Bodies, row: Nonholonomic) -> tuple[Any, ...]:
-    """Return the velocities of the point of contact that the row forbids."""
+    """Return those velocities of the contact point that the row sets to zero."""
     side = b.frame(row.frame)
     R, p = b.pose(side)
     arm, directions = row.contact(R, b.value)

@@ -1,5 +1,4 @@
-"""Joint constraints between two free bodies: what the joint forbids, how fast it moves and where it
-stands.
+"""Joint constraints between two free bodies, and the speeds and coordinates of the joint.
 
     P, R  where a link is: its centre of mass in the ground (m), and its axes, row by row
             3 and 9 numbers per link
@@ -10,13 +9,13 @@ stands.
             6 - nv rows
     v        how fast a joint moves, read from the motion of its two bodies                  nv rows
 
-`rate` differentiates any of these along the motion, P' = u and R' = R tilde(w), so f' and what f''
-has in addition to accelerations are never written by hand. A planar mechanism is the
-same thing with fewer rows: what is forbidden across the plane is left out.
+`rate` differentiates any of these along the motion, P' = u and R' = R tilde(w), so that f', and the
+terms of f'' without accelerations, follow by differentiation. For a planar mechanism, the rows
+across the plane are left out.
 
-A place of a body that bends is a body without mass of its own; its modal joint is a weld to the
-frame that the amplitudes have moved there, so that its rows have columns for e' in addition to
-those of two links.
+A place on a body that bends, to which something is attached, is a massless body; its modal joint is
+a weld to the frame that the amplitudes have moved there, so that its rows have columns for e' in
+addition to those of two links.
 """
 
 from __future__ import annotations
@@ -60,8 +59,9 @@ class Pair:
     """A joint between two free bodies, and the rows that it imposes. point: whether it forbids
     every displacement (in the plane).
 
-    q, v: the places of its coordinates and speeds in the mechanism's; empty for a joint that mimics
-    or closes a loop. sense: 1 or -1, the direction of its turn relative to the plane's normal.
+    q, v: the indices of its coordinates and speeds in the mechanism's vectors; empty for a joint
+    that mimics another or closes a loop. sense: 1 or -1, the direction of its turn relative to the
+    plane's normal.
     """
 
     joint: Joint
@@ -76,7 +76,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Amplitudes:
-    """The places of the amplitudes of a body that bends in q and in v, and of their rates in V."""
+    """The indices of the amplitudes of a flexible body in q and in v, and of their rates in V."""
 
     q: slice
     v: slice
@@ -107,7 +107,7 @@ class Bodies:
         self.pairs, self.loops = list(self._pairs()), list(self._loops())
 
     def _amplitudes(self, first: int) -> dict[str, Amplitudes]:
-        """Return {body: its amplitudes}. first: the place where their rates begin in V."""
+        """Return {body: its amplitudes}. first: the index in V at which their rates begin."""
         q = v = 0
         found = {}
         for j in self.mechanism.moving:
@@ -160,7 +160,7 @@ class Bodies:
         return R, p
 
     def frame(self, name: str) -> JointSide:
-        """Return the side of a joint that a named frame or body would make."""
+        """Return a named frame or body in the form of a joint's side."""
         f = self.mechanism.frame(name)
         return self._welded.side(f.body, f.pose)
 
@@ -186,7 +186,9 @@ class Bodies:
 
     @cached_property
     def motion(self) -> tuple[ca.SX, ca.SX, ca.SX]:
-        """P, R and V as functions of the joints' q and v."""
+        """The positions P, rotations R and velocities V of all links as functions of the joints' q
+        and v.
+        """
         s, x = self.tracer, self.tracer.work()
         kinematics.velocities(s.tree, s.Q, s.V, x)
         P: list[Any] = []
@@ -217,7 +219,9 @@ class Bodies:
 
     # --- joints
     def _pairs(self) -> Iterator[Pair]:
-        """Return the pairs of the tree; in the plane each with the rows that act in it."""
+        """Return the pairs of the tree; in the plane, each with only those rows that act in the
+        plane.
+        """
         q = v = 0
         for j in (link.joint for link in self.links):
             nq, nv = (j.nq, j.nv) if j.mimic is None else (0, 0)
@@ -287,11 +291,9 @@ class Bodies:
         return tuple(names.get(e, f"along{k}") for k, e in enumerate(self.directions, 1))
 
     def residual(self, pair: Pair) -> ca.SX:
-        """Return f of a joint: a cosine for each angle it keeps, metres for each displacement it
-        forbids.
-
-        A joint that forbids every displacement does so along the ground's directions, others across
-        the directions that they leave free.
+        """Return f of a joint: a cosine for each angle that it keeps constant, metres for each
+        displacement that it prevents. A joint that prevents every displacement does so along the
+        ground's directions, others across the directions that they leave free.
         """
         (R_P, p_P), (R_C, p_C) = self.parent_pose(pair), self.pose(pair.child)
         d = sub(p_C, p_P)
@@ -314,7 +316,8 @@ class Bodies:
         return ca.vertcat(ca.SX(0, 1), *f)
 
     def speeds(self, pair: Pair) -> list[Any]:
-        """Return v of a joint: turns along their axes, slides as rates, a ball in the child's axes.
+        """Return the speeds v of a joint: of rotations along their axes, of translations as rates,
+        of a ball in the child's axes.
 
         Of three turns the middle axis depends on the first angle, which is taken from the symbols
         q. The speeds of a modal joint are e'.
@@ -378,15 +381,15 @@ def _turns(j: Joint) -> list[Any]:
 def _slid(
     j: Joint, R_P: tuple[Any, ...], R_C: tuple[Any, ...], axis: tuple[Any, ...]
 ) -> tuple[Any, ...]:
-    """Return the direction of a slide in the ground's axes. Slides that come before the turns are
-    fixed in the parent.
+    """Return the direction of a translation in the ground's axes. Translations that come before the
+    rotations of a joint are fixed in the parent.
     """
     return rotate(R_P if j.freedoms[0].motion == Motion.SLIDE else R_C, axis)
 
 
 def _in_plane(found: tuple[ClosureRow, ...], n: tuple[Any, ...]) -> tuple[ClosureRow, ...]:
-    """Return what rows forbid in the plane with normal n: displacements in their span without n,
-    and the turn about n if they forbid all turns.
+    """Return the constraint directions of rows in the plane with normal n: displacements in their
+    span without n, and the rotation about n if the rows prevent all rotations.
     """
     across = [r for r in found if r.kind in ACROSS]
     D = np.array([r.a for r in across]).reshape(-1, 3)

@@ -18,11 +18,11 @@ SNAP = 1e-12
 
 @dataclass(frozen=True)
 class Member:
-    """A body of a link, in the link's axes and seen from its centre of mass: axes R, origin, com
-    (m), inertia (kg m2).
+    """A body of a link, in the link's axes and relative to the link's centre of mass: axes R,
+    origin, com (m), inertia (kg m2).
 
-    A member of the ground is seen from the ground's origin. A body that bends by modes is here
-    without its mass, which moves in its frame.
+    A member of the ground is relative to the ground's origin. A body that bends by modes is
+    included without its mass, which moves relative to its frame.
     """
 
     name: str
@@ -119,13 +119,13 @@ class Welded:
 
 
 def snapped(x: Any) -> Any:
-    """Return a number of a placement; one that is nearly a whole number without its residue."""
+    """Return a number of a placement; a number that is nearly whole is rounded."""
     return float(round(x)) if isinstance(x, float) and abs(x - round(x)) < SNAP else x
 
 
 def _link(j: Joint, members: Sequence[Member], heavy: set[str]) -> Link:
-    """Return the link that members make about their common centre of mass. heavy: the bodies that
-    have mass.
+    """Return the link that the members form, about their common centre of mass. heavy: the bodies
+    that have mass.
     """
     if len(members) == 1:
         (only,) = members
@@ -150,7 +150,9 @@ def _link(j: Joint, members: Sequence[Member], heavy: set[str]) -> Link:
 
 
 def _parallel(mass: Any, c: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return m (c.c 1 - c c'), which a centre of mass at c adds to an inertia."""
+    """Return m (c.c 1 - c c'), the term that a centre of mass at c adds to an inertia (parallel
+    axes).
+    """
     d = dot(c, c)
     return tuple(
         mass * x for x in sadd((d, 0.0, 0.0, d, 0.0, d), neg(outer(c)[:3]) + neg(outer(c)[3:]))

@@ -1,8 +1,7 @@
 """The formulations, one file each, none importing another. `derive` selects one by its name.
 
-Each file registers its own record (`catena.equations.formulation`) when it is imported: only that
-file when a formulation is asked for by name, all of them when the list of formulations is asked
-for.
+Each file registers its own record (`catena.equations.formulation`) when it is imported. For a
+formulation by name only its file is imported, for the list of formulations all of them are.
 """
 
 from __future__ import annotations
@@ -99,7 +98,7 @@ def derive(mechanism: Mechanism, by: str = DEFAULT, **options: object) -> Equati
 def _with_gravity_as_a_letter(
     f: Formulation, m: Mechanism, options: dict[str, object]
 ) -> Equations:
-    """Return the equations with the size of gravity as a symbol, for the form that people read."""
+    """Return the equations with the magnitude of gravity as a symbol, for printing."""
     from ..readable.gravity import with_letter  # loads SymPy
 
     return f.derive(with_letter(m), **options)

@@ -15,8 +15,8 @@ integral rho (r.r 1 - r r), h = integral rho r x r'. With r = sum_a c_a B_a axis
     integral rho (sum c_a B_a) (sum d_b B_b) = m sum_ab c_a d_b P_ab axis_a axis_b  =:  <c, d>
             (3, 3)
 
-(37) has n and v apart; here they are together, as n is the first of the fields. Sections that turn
-add 1/2 J (w + chi.e')^2 about each axis.
+(37) has n and v as separate terms; here they are combined, because n is the first of the fields.
+Rotating sections add 1/2 J (w + chi.e')^2 about each axis.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ AROUND = ((1, 2), (2, 0), (0, 1))
 
 class TracedBeam:
     """The mass integrals of one flexible body with the symbols of a tracer. e: its amplitudes; own:
-    the places of their speeds.
+    the indices of their speeds.
     """
 
     def __init__(self, s: Tracer, modal: Any):
@@ -57,26 +57,34 @@ class TracedBeam:
         self.chi2 = [x * x * ca.SX(ca.sparsify(ca.DM(I.chi2[d]))) for d, x in enumerate(scale)]
 
     def first(self, c: ca.SX) -> ca.SX:
-        """Return integral rho sum c_a B_a, (3, k) for k columns of amplitudes."""
+        """Return integral rho sum c_a B_a over the beam, (3, k) for k columns c of amplitudes: the
+        first moment of the fields.
+        """
         return self.m * ca.vertcat(
             *(ca.DM(self._S[f]).T @ c[f, :] if f else ca.SX(1, c.shape[1]) for f in self._fields)
         )
 
     def second(self, c: ca.SX, d: ca.SX, i: int, j: int) -> ca.SX:
-        """Return <c, d>_ij, (k, l) for k and l columns of amplitudes."""
+        """Return <c, d>_ij = integral rho (sum c_a B_a)_i (sum d_b B_b)_j over the beam, (k, l) for
+        k columns c and l columns d of amplitudes.
+        """
         f, g = self._fields[i], self._fields[j]
         if not f or not g:
             return ca.SX(c.shape[1], d.shape[1])
         return self.m * (c[f, :].T @ ca.DM(self._P[np.ix_(f, g)]) @ d[g, :])
 
     def tensor(self, c: ca.SX, d: ca.SX) -> ca.SX:
-        """Return <c, d>, (3, 3)."""
+        """Return the matrix of all integrals <c, d>_ij (`second`), (3, 3), for one column c and one
+        column d of amplitudes.
+        """
         return ca.vertcat(
             *(ca.horzcat(*(self.second(c, d, i, j) for j in range(3))) for i in range(3))
         )
 
     def trace(self, c: ca.SX, d: ca.SX) -> ca.SX:
-        """Return integral rho (sum c_a B_a) . (sum d_b B_b), (k, l)."""
+        """Return the integral of a scalar product, integral rho (sum c_a B_a) . (sum d_b B_b), (k,
+        l) for k columns c and l columns d.
+        """
         return sum((self.second(c, d, i, i) for i in range(3)), ca.SX(c.shape[1], d.shape[1]))
 
     def crossed(self, c: ca.SX, d: ca.SX) -> ca.SX:
@@ -87,7 +95,7 @@ class TracedBeam:
 
     @property
     def inertia(self) -> ca.SX:
-        """I = integral rho (r.r 1 - r r), with the turning sections', (3, 3)."""
+        """I = integral rho (r.r 1 - r r), including that of rotating sections, (3, 3)."""
         Q = self.tensor(self.c, self.c)
         return ca.trace(Q) * ca.SX.eye(3) - Q + ca.diag(ca.vertcat(*self.J))
 
@@ -113,7 +121,7 @@ class TracedBeam:
         return moved + ca.skew(w) @ self.places()
 
     def axis(self, k: int) -> ca.SX:
-        """Return the axis along which field k displaces."""
+        """Return the unit vector (3,) along which field k displaces."""
         e = ca.SX(3, 1)
         e[next(d for d in range(3) if k in self._fields[d])] = 1.0
         return e

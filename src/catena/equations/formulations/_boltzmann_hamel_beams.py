@@ -36,8 +36,9 @@ class BendingLink(NamedTuple):
     def needed(
         self, w: ca.SX, dw: ca.SX, acceleration: ca.SX, rate: ca.SX, bend: ca.SX
     ) -> tuple[ca.SX, ca.SX, ca.SX]:
-        """Return moment about O_i and force in the link's axes, and the rows of e'. acceleration:
-        R'' + g of O_i; rate, bend: e', e''.
+        """Return the moment about O_i and the force in the link's axes that the motion of the body
+        requires, and the generalised forces along e'. acceleration: R'' + g of O_i; rate, bend: e',
+        e''.
         """
         beam, R = self.beam, self.R
         at = R.T @ (acceleration + ca.cross(dw, self.p) + ca.cross(w, ca.cross(w, self.p)))
@@ -63,8 +64,8 @@ class BendingLink(NamedTuple):
         return R @ moment + ca.cross(self.p, R @ f[0]), R @ f[0], rows
 
     def _sections(self, w: ca.SX, dw: ca.SX, rate: ca.SX, bend: ca.SX) -> tuple[ca.SX, ca.SX]:
-        """Return moment and rows of e' for sections that turn at omega + chi e' about the body's
-        axes.
+        """Return the moment, and the generalised forces along e', of sections that rotate at omega
+        + chi e' about the body's axes.
         """
         b = self.beam
         H = ca.vertcat(*(b.J[d] * (w[d] + ca.dot(b.chi1[d], rate)) for d in range(3)))

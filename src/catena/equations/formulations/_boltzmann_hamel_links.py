@@ -46,7 +46,7 @@ class TreeLink(NamedTuple):
 
 def links(s: Tracer, melt: bool) -> list[TreeLink]:
     """Return the links in the order of the joints, parents first. melt: whether bodies on fixed
-    joints become part of the link that they are on.
+    joints are merged into the link that they are fixed to.
     """
     m = s.layout.mechanism
     rate = s.coordinate_rate()

@@ -35,13 +35,14 @@ COORDINATES = ("joint", "absolute")
 
 @dataclass(frozen=True)
 class Energies:
-    """Kinetic energy T(q, v, p) and potential energy V(q, p) as expressions of the symbols here.
+    """Kinetic energy T(q, v, p) and potential energy V(q, p) as expressions of the symbols held
+    here.
 
     tracer: its t, tau (nv) and p are time, forces along the mechanism's own speeds, free
-    parameters. q (nq), v (nv): the coordinates chosen and their speeds. chart (nv, nv), the A of
-    the head: chosen speeds = A own speeds, and likewise the coordinates. rate: q' = N v. force
-    (nv): Q = A^-T (tau + loads). rows (m,): what loops and nonholonomic constraints keep zero,
-    linear in the speeds.
+    parameters. q (nq), v (nv): the coordinates chosen and their speeds. chart (nv, nv): the matrix
+    A of the module's documentation: chosen speeds = A times own speeds, and likewise for the
+    coordinates. rate: q' = N v. force (nv): Q = A^-T (tau + loads). rows (m,): the expressions,
+    linear in the speeds, that loops and nonholonomic constraints keep at zero.
     """
 
     tracer: Tracer
@@ -56,8 +57,8 @@ class Energies:
 
     @property
     def scales(self) -> tuple[np.ndarray, list[float]]:
-        """C of the speeds and N of the rows, relative to which rank is decided (`kernels.rank`);
-        charts do not mix turns and slides.
+        """Return C of the speeds and N of the rows, the scales relative to which rank is decided
+        (`kernels.rank`). The chosen speeds never mix rotations and translations.
         """
         return self.tracer.con.column, self.tracer.row_scales()
 
@@ -94,15 +95,15 @@ class Energies:
         )
 
     def accelerations_in_own(self, a: ca.SX) -> ca.SX:
-        """Return accelerations of the chosen speeds as those of the mechanism's own, as an
-        expression of its own symbols.
+        """Return accelerations of the mechanism's own speeds, as expressions of its own symbols,
+        from accelerations of the chosen speeds.
         """
         return mapped(np.linalg.inv(self.chart), self.in_own(a))
 
     # --- for people
     def statement(self, left: ca.SX, right: ca.SX, **more: ca.SX) -> Statement:
-        """Return the rows left = right; before them q' = N v where a speed is not the rate of a
-        coordinate, after them the constraint rows.
+        """Return the printed equations left = right; before them q' = N v where a speed is not the
+        rate of a coordinate, after them the constraint rows.
         """
         q_rate = ca.SX.sym("q_rate", self.q.numel())
         s = self.tracer
@@ -127,8 +128,8 @@ class Energies:
         return Statement.of(symbols, left, right, self.note)
 
     def coordinate_names(self) -> tuple[str, ...]:
-        """Return the names of the chosen coordinates: the joints' own, with a mark where the angle
-        is an absolute one.
+        """Return the names of the chosen coordinates: the joints' names, marked where the angle is
+        an absolute one.
         """
         return self._marked(self.tracer.layout.mechanism.coordinate_names)
 
@@ -155,8 +156,8 @@ class Energies:
 
 
 def energies(mechanism: Mechanism, coordinates: str = "joint") -> Energies:
-    """Return T and V, traced, in the coordinates asked for, with the loads' forces and the rows of
-    loops.
+    """Return T and V as traced expressions in the requested coordinates, with the forces of loads
+    and the rows of loops.
     """
     if coordinates not in COORDINATES:
         raise FormulationError(unknown("coordinate system", coordinates, COORDINATES))
@@ -184,11 +185,9 @@ def energies(mechanism: Mechanism, coordinates: str = "joint") -> Energies:
 
 
 def loads(s: Tracer) -> ca.SX:
-    """Return Q (nv) of springs, dampers and forces at points: the slope of their power in the
-    speeds, eq. 8.
-
-    A wrench (t, f) at a body's origin has the power t.w + f.u; its generalised force along a speed
-    is that power's slope.
+    """Return Q (nv) of springs, dampers and forces at points: the derivative of their power with
+    respect to the speeds, [Baysec1996] eq. 8. A wrench (t, f) at a body's origin has the power t.w
+    + f.u; its generalised force along a speed is the derivative of that power.
     """
     Q = s.applied.forces
     for body, (t, f) in s.applied.wrenches.items():
@@ -205,8 +204,8 @@ def mapped(A: np.ndarray, x: ca.SX) -> ca.SX:
 
 
 def absolute(layout: Layout) -> np.ndarray:
-    """Return A (nv, nv) with theta = A q: row i adds the turns, about the plane's normal, on the
-    way from the ground to joint i.
+    """Return A (nv, nv) with theta = A q: row i sums the rotations, about the plane's normal, of
+    the joints between the ground and joint i.
     """
     m = layout.mechanism
     n = plane(m)

@@ -9,8 +9,8 @@ m_ab the integrals of rho B_a B_b,
     force = f_0 - m_00 g,  moment about the frame's origin = sum_a c_a axis_a x f_a,
             of amplitude s: sum_a (dc_a/de_s) axis_a . f_a
 
-is what the body needs from its joints, from its strain and from what sits on it. Sections that turn
-at w + chi e' need a moment of their own. All of it is linear in V' = (u', w' of the links, e'').
+is what its joints, its strain and the bodies attached to it must provide. Sections that rotate at w
++ chi e' require an additional moment. All of it is linear in V' = (u', w' of the links, e'').
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from ._beams import TracedBeam, beams
 
 
 class Needed(NamedTuple):
-    """What a body that bends needs to move. force, torque (about its frame's origin): along its own
-    axes. along: the generalised force of each amplitude.
+    """The forces that the motion of a flexible body requires. force, torque (about its frame's
+    origin): along its own axes. along: the generalised force of each amplitude.
     """
 
     torque: ca.SX
@@ -71,7 +71,7 @@ class FreeBeam:
         return self.R.T @ w, self.R.T @ u, V[self.at]
 
     def needed(self, moved: ca.SX, gravity: ca.SX) -> Needed:
-        """Return what it needs at the accelerations V' (moved)."""
+        """Return the forces that the motion with the accelerations V' (moved) requires."""
         beam, b = self.beam, self.b
         (w, u, rate), (alpha, linear, bend) = self.motion(b.V), self.motion(moved)
         fields = beam.velocities(w, u, rate)
@@ -91,8 +91,8 @@ class FreeBeam:
         return Needed(torque, f[:, 0], along)
 
     def sections(self, moved: ca.SX) -> tuple[ca.SX, ca.SX]:
-        """Return the torque, and the forces along the amplitudes, that sections need which turn at
-        w + chi e' about the body's axes.
+        """Return the torque, and the forces along the amplitudes, that sections require which
+        rotate at w + chi e' about the body's axes.
         """
         beam, (w, _, rate), (alpha, _, bend) = self.beam, self.motion(self.b.V), self.motion(moved)
         H = ca.vertcat(*(beam.J[d] * (w[d] + ca.dot(beam.chi1[d], rate)) for d in range(3)))
@@ -103,7 +103,9 @@ class FreeBeam:
         return turned + ca.cross(w, H), sum(along, ca.SX(bend.numel(), 1))
 
     def balance(self, x: Needed) -> ca.SX:
-        """Return what it needs along V: force and torque on its link, and along its amplitudes."""
+        """Return the forces x as components along V: force and torque on its link, and forces along
+        its amplitudes.
+        """
         found = ca.SX(self.b.V.numel(), 1)
         found[self.at] = x.along
         if (k := self.link) >= 0:
@@ -123,15 +125,17 @@ def beam_masses(b: Bodies) -> ca.SX:
 
 
 def beam_bias(b: Bodies) -> ca.SX:
-    """Return what bodies that bend need along V without accelerations, less their weight."""
+    """Return the forces along V that flexible bodies require without accelerations, less their
+    weight.
+    """
     still = ca.SX(b.V.numel(), 1)
     g = gravity(b)
     return sum((x.balance(x.needed(still, g)) for x in free_beams(b)), still)
 
 
 def beam_wrenches(b: Bodies, moved: ca.SX) -> dict[str, ca.SX]:
-    """Return {body: wrench} about the ground's origin in its axes: what each needs at the
-    accelerations V', in addition to its weight.
+    """Return {body: wrench}, about the ground's origin in its axes, that each flexible body
+    requires at the accelerations V' (moved), in addition to its weight.
     """
     found = {}
     for x in free_beams(b):

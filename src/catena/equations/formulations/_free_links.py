@@ -1,5 +1,5 @@
 """Free links for formulations in absolute velocities: their mass, the forces on them, and the
-wrenches that their members need to move.
+wrenches that the motion of their members requires.
 
 V = (velocity of the centre of mass in the ground's axes, angular velocity in the link's own) for
 every link, 6 numbers each; then the rates of the amplitudes of bodies that bend (`_free_beams`).
@@ -27,7 +27,7 @@ def masses(b: Bodies) -> ca.SX:
 
 
 def _of_links(b: Bodies, parts: Iterable[ca.SX]) -> ca.SX:
-    """Return a column of the size of V with parts of links, and zeros along amplitudes."""
+    """Return a column of the size of V from parts of the links, with zeros along amplitudes."""
     return ca.vertcat(*parts, ca.SX.zeros(b.V.numel() - 6 * len(b.links)))
 
 
@@ -63,8 +63,8 @@ def gyration(b: Bodies) -> ca.SX:
 
 
 def needed(b: Bodies, moved: ca.SX) -> dict[str, ca.SX]:
-    """Return {body: wrench} about the ground's origin in its axes: what each body needs in addition
-    to its weight. moved: V'.
+    """Return {body: wrench}, about the ground's origin in its axes: the wrench that the motion of
+    each body requires in addition to its weight. moved: V'.
     """
     g = vector([b.value(z) for z in b.mechanism.gravity])
     found = {}

@@ -1,5 +1,5 @@
-"""Independent speeds under rows J u' = g, chosen anew at every instant, so that no place makes the
-choice singular.
+"""Independent speeds under rows J u' = g, chosen anew at every instant, so that the choice is not
+singular at any configuration.
 
     (J D)' = [Q1 Q2] [R; 0]                     Householder reflections; D = the speeds' unit of
                                                 measure, see `measures`
@@ -9,8 +9,8 @@ choice singular.
 
 The columns of Z are what the rows leave free: nonholonomic partial speeds, (20)-(24) of
 [Everett1988] with combinations of all speeds in place of some of them ([Kim1986]). Accelerations do
-not depend on the combination, so the speeds themselves are the state, and nothing happens where
-another combination takes over. Only where the rows themselves lose rank is there none.
+not depend on the combination, so the speeds themselves are the state, and nothing jumps where the
+choice changes. It fails only where the rows themselves lose rank.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ class Reflection(NamedTuple):
 
 
 class Complement(NamedTuple):
-    """The factors of rows on n speeds. D (n,). R (rank x rows): upper triangular. free: the speeds
-    that Q2 is closest to.
+    """The QR factorisation of rows on n speeds. D (n,). R (rank x rows): upper triangular. free:
+    the speeds closest to the directions Q2.
 
-    unit (rows,): what each row is divided by. swaps: (k, j, condition) of the rows that are
-    exchanged, in this order.
+    unit (rows,): the scale by which each row is divided. swaps: (k, j, condition) of the rows that
+    are exchanged, in this order.
     """
 
     D: np.ndarray
@@ -97,7 +97,7 @@ class Complement(NamedTuple):
         return _swapped(found, self.swaps[::-1]) / self.unit
 
     def _back(self, x: ca.SX) -> ca.SX:
-        """Return D Q x."""
+        """Return D Q x: the reflections Q applied to x (n), then the scales D of the speeds."""
         for h in reversed(self.reflections):
             x = h(x)
         return ca.sparsify(ca.SX(self.D) * x)
@@ -111,11 +111,10 @@ def complement(
     unit: np.ndarray | None = None,
 ) -> Complement:
     """Return the complement of rows J (m x n). value: J at some configuration, which only decides
-    the order of elimination.
-
-    rank: how many rows are independent, by default all. Where there are fewer, those with the
-    largest remainder, in their units, are taken first, again at every instant: rows that are
-    redundant at one configuration are needed at another.
+    the order of elimination. rank: how many rows are independent, by default all. If some are not,
+    the rows with the largest remainder, in their units, are eliminated first. That choice is made
+    anew at every instant, because a row that is redundant at one configuration may be needed at
+    another.
     """
     from scipy.linalg import lu
 
@@ -160,11 +159,9 @@ def _swapped(x: ca.SX, swaps: list[tuple[int, int, ca.SX]]) -> ca.SX:
 
 
 def measures(M: np.ndarray) -> np.ndarray:
-    """Return D (n,): one over the root of each speed's inertia, so that squares of speeds are
-    energies, whatever their units are.
-
-    M (places, n, n): the mass matrix at some configurations. A speed that no inertia resists is
-    measured like the lightest.
+    """Return D (n,): one over the root of each speed's inertia, so that squares of scaled speeds
+    are energies, whatever the units. M (places, n, n): the mass matrix at some configurations. A
+    speed without inertia gets the scale of the speed with the least inertia.
     """
     inertia = np.abs(np.einsum("kii->ki", M)).max(axis=0)
     lightest = inertia[inertia > 0].min(initial=np.inf)
@@ -173,8 +170,8 @@ def measures(M: np.ndarray) -> np.ndarray:
 
 # --- the mechanism's own rows
 class OwnRows(NamedTuple):
-    """The rows A v + B = 0, A a = gamma of a mechanism's loops and speed rows; which are
-    independent; and configurations with closed loops.
+    """The rows A v + B = 0, A a = gamma of a mechanism's loops and speed rows; with the indices of
+    the independent ones, and configurations with closed loops.
     """
 
     A: ca.SX
@@ -185,7 +182,9 @@ class OwnRows(NamedTuple):
     places: list[list[np.ndarray]]
 
     def complement(self, s: Tracer, M: ca.SX) -> Complement:
-        """Return what these rows leave of the speeds v, measured by the mass matrix M."""
+        """Return the complement of these rows, which describes the speeds that they leave free, in
+        the metric of the mass matrix M.
+        """
         f = ca.Function("at", [s.t, s.q, s.p], [ca.densify(self.A), ca.densify(M)])
         found = [[np.array(x) for x in f(0.0, *place)] for place in self.places]
         return complement(
@@ -213,11 +212,9 @@ class OwnRows(NamedTuple):
 
 
 def own_rows(s: Tracer) -> OwnRows:
-    """Return the rows of the mechanism's loops and speed rows, without those that follow from the
-    others.
-
-    That is decided where the loops are closed: an overconstrained loop has redundant rows there and
-    nowhere else. Where no closed configuration is found, no row is left out.
+    """Return the rows of the mechanism's loops and speed rows, without those that depend on the
+    others. This is decided at configurations with closed loops: only there does an overconstrained
+    loop have redundant rows. If no such configuration is found, all rows are kept.
     """
     error, rate, gamma, A = s.constraint_rows()
     at = ca.Function("at", [s.t, s.q, s.p], [ca.densify(error), ca.densify(A)])
@@ -269,16 +266,16 @@ def closed(s: Tracer, at: ca.Function, seed: int) -> list[np.ndarray] | None:
 
 
 def units(A: np.ndarray) -> np.ndarray:
-    """Return the unit of each row of A (places, m, n), (m,): its largest entry at any place, so
-    that a row that vanishes at one place is not magnified.
+    """Return the scale of each row of A (places, m, n), (m,): its largest entry at any of the
+    configurations, so that a row that vanishes at one of them is not magnified.
     """
     largest = np.abs(A).max(axis=(0, 2), initial=0.0)
     return np.where(largest > 0, largest, 1.0)
 
 
 def independent_rows(A: np.ndarray, unit: np.ndarray) -> list[int]:
-    """Return which rows of A (m x n), each in its unit, are independent: the first pivots of a QR
-    factorisation.
+    """Return which rows of A (m x n), each divided by its scale, are independent: the first pivots
+    of a QR factorisation.
     """
     from scipy.linalg import qr
 

@@ -1,5 +1,5 @@
-"""The refusal of mechanisms whose mass matrix is singular in every configuration, with the name of
-the motion without inertia.
+"""Error messages for mechanisms whose mass matrix is singular in every configuration; they name the
+motion without inertia.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from ._energies import Energies
 
 
 def require_inertia(by: str, s: Tracer, M: ca.SX, names: Sequence[str] = ()) -> None:
-    """Raise where a mechanism can move without inertia in every configuration, and name the speed.
-    names: of the columns of M, by default the speeds.
+    """Raise a SingularError that names a speed, if the mechanism can move without inertia in every
+    configuration. names: of the columns of M, by default the speeds.
     """
     motion = _motion_without_inertia(s, M, s.q)
     if motion is not None:
@@ -28,8 +28,8 @@ def require_inertia(by: str, s: Tracer, M: ca.SX, names: Sequence[str] = ()) -> 
 
 
 def require_inertia_of_coordinates(by: str, e: Energies, M: ca.SX) -> None:
-    """Raise in the same way for the mass matrix of lagrange and hamilton, and name every coordinate
-    of the motion, and the body.
+    """Raise the same error for the mass matrix of lagrange and hamilton, with the names of all
+    coordinates of the motion and of the body.
     """
     motion = _motion_without_inertia(e.tracer, M, e.q)
     m = e.tracer.layout.mechanism
@@ -56,7 +56,7 @@ def require_inertia_of_coordinates(by: str, e: Energies, M: ca.SX) -> None:
 
 
 def _motion_without_inertia(s: Tracer, M: ca.SX, q: ca.SX) -> np.ndarray | None:
-    """Return the motion to which M gives no energy, if there is one in each of three random
+    """Return the motion whose kinetic energy by M is zero, if there is one in each of three random
     configurations.
     """
     f = ca.Function("M", [s.t, q, s.p], [ca.densify(M)])

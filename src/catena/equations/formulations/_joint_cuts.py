@@ -1,5 +1,5 @@
-"""The wrench in every joint by statics: what the bodies beyond the joint need, less what acts on
-them from outside.
+"""The wrench in every joint by statics: the wrench that the motion of the bodies beyond the joint
+requires, less the wrenches that act on them from outside.
 
 A formulation computes, by its own arithmetic, the wrench that each body needs in addition to its
 weight to move as it does. Loads, loops and speed rows act on bodies from outside; motors do not,
@@ -26,11 +26,10 @@ def joint_wrenches(
     s: Tracer, needed: Mapping[str, ca.SX], lam: ca.SX | None = None, loads: bool = True
 ) -> ca.SX:
     """Return the wrench of each joint on its child, (joints, 6) in the order of
-    `mechanism.ordered`, about the child's origin in its axes.
-
-    needed: {body: wrench (6)}, for bodies with mass; without any, the result is what loads and rows
-    add to wrenches that were found otherwise. lam: the multipliers of all rows, loops first, where
-    there are any. loads: whether the mechanism's loads are subtracted.
+    `mechanism.ordered`, about the child's origin in its axes. needed: {body: wrench (6)}, the
+    wrenches that the motion requires, for bodies with mass; if it is empty, the result is the
+    contribution of loads and rows alone. lam: the multipliers of all rows, loops first, where there
+    are any. loads: whether the mechanism's loads are subtracted.
     """
     m = s.layout.mechanism
     total = {b.name: ca.SX.zeros(6) for b in s.layout.mechanism.bodies}
@@ -59,11 +58,9 @@ def _loads(s: Tracer) -> dict[str, ca.SX]:
 
 
 def row_forces(s: Tracer, lam: ca.SX) -> dict[str, ca.SX]:
-    """Return the wrenches of the rows on bodies with the multipliers lam: of a loop on its child,
-    and the opposite on its parent; of a speed row on its body.
-
-    A row that is a text acts along the speeds of joints, as a motor does, and so on no body from
-    outside.
+    """Return the wrenches on bodies of the rows with multipliers lam: of a loop on its child, and
+    the opposite on its parent; of a speed row on its body. A row given as an expression acts along
+    the speeds of joints, as a motor does, and therefore not on a body from outside.
     """
     m = s.layout.mechanism
     x = s.work()

@@ -8,9 +8,9 @@ frame (B_0 = 1), so that each field has partial velocities of its own:
     V_0 = V_O,      V_a = omega x r_a + n_a c_a',      c_a' = C_as e_s'
     V'_a            their rates, by (1.28): n_a' = omega x n_a
 
-and (3.19) becomes F*_r = -sum_ab m_ab V_ar . (V_b)', m_ab the integrals of rho B_a B_b. Sections
-that turn have the angular velocities omega + chi e' about the body's axes, and so partial angular
-velocities of their own.
+and (3.19) becomes F*_r = -sum_ab m_ab V_ar . (V_b)', m_ab the integrals of rho B_a B_b. Rotating
+sections have the angular velocities omega + chi e' about the body's axes, and therefore their own
+partial angular velocities.
 """
 
 from __future__ import annotations
@@ -44,7 +44,9 @@ class BendingPartials(NamedTuple):
         return self.beam.body
 
     def inertia(self) -> ca.SX:
-        """Return its share of A_rj (nv x nv)."""
+        """Return the contribution of the flexible body to the matrix A_rj (nv x nv) of the
+        accelerations in Kane's equations.
+        """
         m = self.beam.masses
         V = ca.vertcat(*self.V)
         beam = self.beam
@@ -57,8 +59,8 @@ class BendingPartials(NamedTuple):
         return ca.sparsify(A)
 
     def forces(self, v: ca.SX, a: ca.SX, g: ca.SX) -> tuple[list[ca.SX], ca.SX, ca.SX]:
-        """Return weight and inertia force on each field (3), the torque of turning sections (3,
-        ground's axes), and the forces along e'.
+        """Return weight and inertia force on each field (3), the torque of
+        turning sections (3, ground's axes), and the forces along e'.
         """
         m, beam = self.beam.masses, self.beam
         moved = ca.horzcat(*(V @ a + dV @ v for V, dV in zip(self.V, self.dV)))
@@ -79,13 +81,15 @@ class BendingPartials(NamedTuple):
         return ca.horzsplit(F), -self.S @ turn, -along
 
     def active(self, v: ca.SX, a: ca.SX, g: ca.SX) -> ca.SX:
-        """Return its share of F_r + F*_r (nv)."""
+        """Return the contribution of the flexible body to the generalised active and inertia forces
+        F_r + F*_r (nv).
+        """
         F, T, along = self.forces(v, a, g)
         return sum((V.T @ f for V, f in zip(self.V, F)), self.w.T @ T + self.E.T @ along)
 
     def wrench(self, v: ca.SX, a: ca.SX, g: ca.SX) -> tuple[ca.SX, ca.SX]:
-        """Return torque about O and force that it needs to move as it does, in the ground's
-        axes.
+        """Return the torque about O and the force that the motion of the body requires, in the
+        ground's axes.
         """
         F, T, _ = self.forces(v, a, g)
         return -T - sum((ca.cross(r, f) for r, f in zip(self.r, F)), ca.SX.zeros(3)), -F[0]

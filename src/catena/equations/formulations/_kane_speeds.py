@@ -10,11 +10,11 @@ are N W and N X here. m rows A v + B = 0 leave p = nv - m of the u independent:
             (22)-(24)
     a   = Gamma u_s' + gamma                    gamma = the rate of Gamma u_s + beta while u_s stays
 
-B and X move the mechanism but are no virtual displacement (21), so they appear in gamma alone.
-Where the block of the rows that stands before u_r becomes singular in some place, other dependent
-speeds, or other u, are the cure: a knife edge on a body that turns wants the velocities along and
-across the blade for u, not those along x and y. The rows of a mechanism itself, which may carry it
-anywhere, choose u_s anew at every instant instead: see `_independent_speeds`.
+B and X move the mechanism but are not virtual displacements (21), so that they appear in gamma
+only. Where the block of the rows that multiplies u_r becomes singular at some configuration, choose
+other dependent speeds, or other u: for a knife edge on a rotating body, use the velocities along
+and across the blade as u, not those along x and y. For the rows of the mechanism itself, u_s are
+chosen anew at every instant instead: see `_independent_speeds`.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ Map = Callable[[ca.SX, ca.SX, ca.SX], tuple[ca.SX, ca.SX]]
 class KaneSpeeds(NamedTuple):
     """The independent generalised speeds u_s.
 
-    names (p). Gamma (nv x p), gamma (nv): as above, at the speeds v of the tracer. multipliers: the
-    force that is missing in M a + bias - tau -> lambda (m) of the rows that make it. state: the
-    names of the speeds w that are integrated: u_s, or v where u_s changes on the way. encode: (q,
-    v, p) -> w. decode: (q, w, p) -> v.
+    names (p). Gamma (nv x p), gamma (nv): as above, at the speeds v of the tracer. multipliers: a
+    function from the residual force M a + bias - tau to the multipliers lambda (m) of the rows that
+    produce it. state: the names of the speeds w that are integrated: u_s, or v where u_s changes on
+    the way. encode: (q, v, p) -> w. decode: (q, w, p) -> v.
     """
 
     names: tuple[str, ...]
@@ -114,8 +114,8 @@ def _names(s: Tracer) -> tuple[str, ...]:
 
 
 def _determined(s: Tracer, J: ca.SX) -> list[int]:
-    """Return the m speeds that the rows J u + c = 0 determine best at a random configuration: the
-    first pivots of a QR factorisation.
+    """Return the m speeds that the rows J u + c = 0 determine best at a random configuration, by
+    the first pivots of a QR factorisation.
     """
     if not J.shape[0]:
         return []
@@ -137,7 +137,9 @@ def _determined(s: Tracer, J: ca.SX) -> list[int]:
 def _check(
     s: Tracer, t: ca.SX, W: ca.SX, X: ca.SX, A: ca.SX, B: ca.SX, dependent: Sequence[int] | None
 ) -> None:
-    """Raise where maps have the wrong shape or depend on the time."""
+    """Raise an error where the functions of the user return matrices of the wrong shape, or depend
+    on the time.
+    """
     n = s.layout.nv
     m = B.numel()
     name = s.layout.mechanism.name

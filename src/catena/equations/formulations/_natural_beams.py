@@ -10,9 +10,9 @@ integrals of rho B_a B_b
 
     J^T m (J y'' + (J y')_y y' - g)
 
-is the body's share of M y'' - Q. No angular velocity stands in it, except in that of sections that
-turn (`_free_beams`). The mass matrix J^T m J is not constant any more: what bends is a product of
-coordinates.
+is the body's share of M y'' - Q. It contains no angular velocity, except for rotating sections
+(`_free_beams`). The mass matrix J^T m J is not constant any more, because the displacements of
+bending are products of coordinates.
 """
 
 from __future__ import annotations
@@ -48,6 +48,6 @@ def natural_beams(b: Bodies, y: ca.SX, rate: ca.SX, L: ca.SX) -> tuple[ca.SX, ca
 
 
 def _second_rate(f: ca.SX, y: ca.SX, rate: ca.SX) -> ca.SX:
-    """Return f'' with y'' = 0."""
+    """Return the second time derivative of f for the rates y' (`rate`) and y'' = 0."""
     still = ca.SX.sym("rate", y.numel())
     return ca.substitute(ca.jtimes(ca.jtimes(f, y, still), y, still), still, rate)

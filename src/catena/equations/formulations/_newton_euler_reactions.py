@@ -31,8 +31,8 @@ def reactions(
 
     held: (force, torque) on each link by its own joint, about its centre of mass. pushed: for rows
     that close the tree, the two bodies that they are between, and their wrench on each link. moved:
-    V'. From leaves to root: what lies beyond a cut needs a wrench, its own and that of what it
-    carries. In welds, and across the plane, this is the wrench in the joint.
+    V'. The wrench that everything beyond a cut requires is summed from leaves to root; in welds,
+    and across the plane, it is the wrench in the joint.
     """
     seen = {x.name: (k, x) for k, link in enumerate(b.links) for x in link.members} | {
         x.name: (-1, x) for x in b.ground
@@ -65,8 +65,8 @@ def reactions(
 
 
 def _about_ground(b: Bodies, k: int, on: ca.SX) -> Wrench:
-    """Return the wrench of a (force, torque) on link k, torque about its centre of mass in its
-    axes, about the ground's origin.
+    """Return a (force, torque) on link k, given about its centre of mass with the torque in its
+    axes, as a wrench about the ground's origin.
     """
     f = tuple(elements(on[:3]))
     return add(rotate(b.axes(k), elements(on[3:])), cross(b.centre(k), f)), f
@@ -81,8 +81,8 @@ def _in_joint(b: Bodies, k: int, held: ca.SX, cut: Wrench) -> Wrench:
 
 
 def _needed(b: Bodies, k: int, x: Member, moved: ca.SX) -> Wrench:
-    """Return the wrench that a body needs, in addition to its weight and its loads, to move as it
-    does.
+    """Return the wrench that the motion of a body requires, in addition to its weight and its
+    loads.
     """
     g = tuple(b.value(z) for z in b.mechanism.gravity)
     loads = b.tracer.applied.wrenches
@@ -97,7 +97,7 @@ def _needed(b: Bodies, k: int, x: Member, moved: ca.SX) -> Wrench:
 
 
 def _inertia(b: Bodies, k: int, x: Member, moved: ca.SX, g: tuple[Any, ...]) -> Wrench:
-    """Return m (a - g), and I w' + w x I w with the moment of the former."""
+    """Return the force m (a - g), and the torque I w' + w x I w with the moment of that force."""
     if k < 0:
         f = scale(-x.mass, g)
         return cross(x.com, f), f

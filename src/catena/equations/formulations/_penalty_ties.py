@@ -1,11 +1,12 @@
-"""Rows that couple joints, for `penalty`, without a larger system to solve: followers and rotors on
-springs; and links that lack inertia.
+"""Rows that couple joints, for `penalty`: followers and rotors are held by springs, so that no
+larger system has to be solved; and links without inertia.
 
     follower   a joint that mimics another: f' = u - ratio u_leader is pulled back like a joint's
                own rows
     rotor      the armature J of a joint between two moving links turns by itself at z, held to the
                joint by a spring: J z' = -beta f, f' = z - v. A rotor's row is multiplied by sqrt(J
-               / mass), so that it rings as the mechanism's mass on its springs does
+               / mass), so that it oscillates with the same frequency as the mechanism's mass on its
+               springs
 
 Angles that are computed from poses are between -pi and pi, and a ratio of such an angle has no
 meaning; so f of these rows is integrated in addition to the poses, one more entry of the state
@@ -39,7 +40,7 @@ ZERO_INERTIA_RATIO = 1e-12
 
 @dataclass(frozen=True)
 class Ties:
-    """Rows A V' + S z' + bias of f = slip, with rate f'. names: of slips and spins z. J (spins,):
+    """Rows A V' + S z' + bias for f = slip, with rate f'. names: of slips and spins z. J (spins,):
     the rotors' inertia. scale: of the rows.
     """
 
@@ -94,7 +95,7 @@ def ties(b: Bodies, u: JointSpeeds, length: float, hinged: set[int]) -> Ties:
 
 def added_inertia(b: Bodies, share: float, sound: set[int]) -> ca.SX:
     """Return a matrix of the size of V: the inertia that is added to links without mass, or without
-    inertia about some axis. share: step / T. sound: links that need none.
+    inertia about some axis. share: step / T. sound: the links that do not need it.
     """
     blocks = []
     p = list(b.mechanism.parameters.values())

@@ -7,9 +7,9 @@ addition to its own motion:
     h = dT/de at e = 0                the momentum that belongs to them
     d/dt dT/de + dV/de = wrench       Lagrange's equation along them
 
-The terms dT/dx of a displacement x along e, and those of the turning axes, cancel: T does not
-change when a body is moved as a whole with its velocities. What a joint holds is the sum over all
-bodies beyond it, less what acts on them from outside.
+The terms dT/dx of a displacement x along e, and those of the rotating axes, cancel: T does not
+change when a body is moved as a whole together with its velocities. The wrench in a joint is the
+sum over all bodies beyond it, less the wrenches that act on them from outside.
 """
 
 from __future__ import annotations
@@ -54,6 +54,8 @@ def released_wrenches(s: Tracer, a: ca.SX, lam: ca.SX | None) -> ca.SX:
 
 
 def _along(s: Tracer, T: ca.SX, V: ca.SX, e: ca.SX) -> ca.SX:
-    """Return d/dt dT/de + dV/de at e = 0, at the accelerations s.a."""
+    """Return the wrench in a released joint, by Lagrange's equations d/dt dT/de + dV/de for its
+    speeds e, at e = 0 and the accelerations s.a.
+    """
     h, slope = ca.substitute([ca.gradient(T, e), ca.gradient(V, e)], [e], [ca.SX.zeros(6)])
     return time_derivative(s, h, s.a) + slope

@@ -16,9 +16,9 @@ def saddle_point(
     b: Bodies, H: ca.SX, A: ca.SX, F: ca.SX, gamma: ca.SX, order: list[int]
 ) -> tuple[ca.SX, ca.SX, ca.SX]:
     """Return w' and lambda of [H A^T; A 0] (w', -lambda) = (F, gamma), and the pivots of the tree,
-    each relative to its diagonal entry (those of rows as they are).
+    each relative to its diagonal entry (pivots of rows are not scaled).
 
-    order: the unknowns of the tree. The other rows of A, which close it, come last.
+    order: the unknowns of the tree. The other rows of A, which close loops, come last.
     """
     n, k = A.shape[1], len(order)
     tree = A[: k - n, :]

@@ -33,8 +33,8 @@ class Flexible:
         self.found = [(beam, *self._frame(beam)) for beam in beams(s)]
 
     def _frame(self, beam: TracedBeam) -> tuple[Turning, Turning]:
-        """Return w and V of the body's frame, along its own axes; their frame is that of the node
-        on which it is.
+        """Return w and V of the body's frame, along its own axes; they are vectors in the frame of
+        the node on which it is.
         """
         node, R, p = self.s.seat(beam.body)
         E = ca.sparsify(matrix(R)).T
@@ -49,7 +49,7 @@ class Flexible:
         return w, V
 
     def energies(self) -> tuple[ca.SX, ca.SX]:
-        """Return T and V of all of them."""
+        """Return the kinetic and the potential energy of all flexible bodies."""
         g = vector(self.s.tree.gravity)
         total = [ca.SX(0), ca.SX(0)]
         for beam, w, V in self.found:
@@ -61,7 +61,9 @@ class Flexible:
         return total[0], total[1]
 
     def inertia(self) -> ca.SX:
-        """Return the coefficients of u' in the rows."""
+        """Return the coefficients of u' that the flexible bodies contribute to the equations of
+        motion.
+        """
         n = self.u.Z.shape[1]
         M = ca.SX(n, n)
         for b, w, V in self.found:
@@ -81,7 +83,9 @@ class Flexible:
         return ca.sparsify(M)
 
     def bias(self) -> ca.SX:
-        """Return the rest of the rows: the inertia terms with constant u, and the weight."""
+        """Return the terms without u' that the flexible bodies contribute to the equations of
+        motion: inertia terms with constant u, and the weight.
+        """
         rows = ca.SX.zeros(self.u.Z.shape[1])
         for (b, w, V), (force, torque, along) in zip(self.found, self._forces()):
             rows += V.P.T @ force + w.P.T @ torque + self.u.W[b.own, :].T @ along

@@ -6,7 +6,7 @@
     u' = Z y + z,  v' = W Z y + ...  y the rates of independent speeds, chosen anew at every instant
             (20)
 
-B moves the mechanism but is no virtual displacement (21). For Z and z see `_independent_speeds`.
+B moves the mechanism but is not a virtual displacement (21). For Z and z see `_independent_speeds`.
 Speeds that are components of omega make (25) and (31) short: there a component is a symbol, its
 partial velocity a unit vector.
 """
@@ -30,8 +30,8 @@ COMPONENTS = ("wx", "wy", "wz", "vx", "vy", "vz")
 def own_speeds(
     s: Tracer, names: Sequence[str] | None
 ) -> tuple[VariationalSpeeds, VariationalSpeeds, Complement | None]:
-    """Return the speeds that are independent under the mechanism's rows; all speeds, the joints'
-    own or those named; and what the rows leave.
+    """Return: the speeds that are independent under the mechanism's rows; all speeds, the joints'
+    own or those named; and the complement of the rows.
     """
     own = _joint_speeds(s)
     m = s.layout.mechanism
@@ -43,7 +43,7 @@ def own_speeds(
 
 
 def _joint_speeds(s: Tracer) -> VariationalSpeeds:
-    """Return the speeds u = v."""
+    """Return the joints' own speeds as u, so that u = v."""
     n = s.layout.nv
     names = tuple(f"{x}'" for x in s.layout.mechanism.speed_names)
     same = ca.Function("same", [s.q, s.v, s.p], [s.v])
@@ -53,7 +53,9 @@ def _joint_speeds(s: Tracer) -> VariationalSpeeds:
 
 
 def _named(s: Tracer, own: VariationalSpeeds, names: list[str]) -> VariationalSpeeds:
-    """Return u = Y v by the names of its rows; Y is inverted once, symbolically."""
+    """Return the speeds u = Y v that a user has named; the rows of Y follow from the names, and Y
+    is inverted once, symbolically.
+    """
     n = s.layout.nv
     k = FrameKinematics(s, own, lambda i: i)
     joints = [x.removesuffix("'") for x in own.names]
@@ -81,8 +83,8 @@ def _named(s: Tracer, own: VariationalSpeeds, names: list[str]) -> VariationalSp
 def _component(
     k: FrameKinematics, name: str, joints: list[str]
 ) -> tuple[ca.SX, tuple[tuple[int, str, int], float] | None]:
-    """Return a component's row of Y; and the node's axis along which it is, with its sign, where
-    the body's axes are the node's.
+    """Return the row of Y for a component of a body's motion; and the axis of the node along which
+    it is, with its sign, if the body's axes are those of the node.
     """
     body, _, part = name.rpartition(".")
     m = k.s.layout.mechanism
@@ -114,7 +116,7 @@ def _component(
 
 def _independent(s: Tracer, c: VariationalSpeeds) -> tuple[VariationalSpeeds, Complement]:
     """Return the same speeds under the rows A v + B = 0 of loops and of the mechanism's speed rows,
-    (2) and (20); and what the rows leave.
+    by (2) and (20); and the complement of the rows. Equation numbers: [Everett1988].
     """
     own, m = own_rows(s), s.layout.mechanism
     A, gamma = (ca.substitute(x, s.v, c.v) for x in (own.A, own.gamma))
@@ -153,8 +155,8 @@ def _mapped(
     known: dict[tuple[int, str, int], tuple[float, int]],
     encode: ca.Function,
 ) -> VariationalSpeeds:
-    """Return speeds u with these maps. The rate of v with constant u comes from differentiating
-    W.
+    """Return speeds u with these maps. The rate of v at constant u follows by differentiation
+    of W.
     """
     rate = ca.jtimes(v, s.q, ca.substitute(s.coordinate_rate(), s.v, v))
     decode = ca.Function("decode", [s.q, u, s.p], [ca.densify(v)])
@@ -164,8 +166,8 @@ def _mapped(
 
 
 def _require_regular(s: Tracer, Y: ca.SX, names: list[str]) -> None:
-    """Raise where speeds do not determine the motion anywhere, (1), and name one that follows from
-    the others.
+    """Raise an error where the speeds do not determine the motion at any configuration,
+    [Everett1988] eq. 1, and name one that depends on the others.
     """
     f = ca.Function("Y", [s.q, s.p], [ca.densify(Y)])
     values = [np.array(f(*s.layout.somewhere(seed))) for seed in range(3)]

@@ -1,5 +1,5 @@
-"""Vectors that stay in the rotating frames they live in, for `variational` ([Everett1988] eq. 4-9,
-16-24).
+"""Vectors that are differentiated in the rotating frames in which they are given, for `variational`
+([Everett1988] eq. 4-9, 16-24).
 
 A frame is a node of the tree (its axes), or the ground, -1. With fD the derivative of the
 components along the axes of f,
@@ -7,8 +7,8 @@ components along the axes of f,
     bD x = aD x + b_omega_a x x                  the rule of (6), in time instead of in variation
     x_u  = d x / d u  what multiplies the virtual quantity of a speed u              (19), (22)-(24)
 
-so that no coordinate transformation is ever differentiated: a change of axes carries x, its rate
-and its partials along.
+so that no coordinate transformation is ever differentiated: a change of axes applies to x, its rate
+and its partial derivatives alike.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ INERTIAL = -1
 
 
 class Turning(NamedTuple):
-    """A vector linear in the speeds u, along the axes of `frame`: x (3), its rate in f is P y + D,
-    P (3 x p) = dx/du Z.
+    """A vector linear in the speeds u, along the axes of `frame`: x (3), its rate
+    in f is P y + D, P (3 x p) = dx/du Z.
     """
 
     frame: int
@@ -47,7 +47,7 @@ class Turning(NamedTuple):
 
 class VariationalSpeeds(NamedTuple):
     """Generalised speeds u (n) and rates y (p) of the independent ones, u' = Z y + z: Z = 1 and z =
-    0 where all are, (1), (20).
+    0 where all are, (1), (20). Equation numbers: [Everett1988].
 
     v (nv): an expression of q and u, v' = W y + rate. independent: the names of the speeds that y
     is closest to. known: (node, "w" or "v", axis) -> (sign, index into u), where a component of a
@@ -81,8 +81,8 @@ class FrameKinematics:
 
     # --- axes
     def turned(self, a: int, b: int, x: ca.SX) -> ca.SX:
-        """Return the columns of x (3 x k), given along the axes of frame a, along those of frame
-        b.
+        """Return the columns of x (3 x k), given along the axes of frame a, as components along the
+        axes of frame b.
         """
         nodes = self.s.layout.nodes
         placed = self.s.posed
@@ -101,7 +101,7 @@ class FrameKinematics:
         return ca.SX.zeros(3) if a == INERTIAL else self.angular(a, a).x
 
     def seen(self, x: Turning, b: int) -> Turning:
-        """Return the same vector in frame b: bD x = aD x + b_omega_a x x."""
+        """Return the same vector with its rate in frame b: bD x = aD x + b_omega_a x x."""
         a = x.frame
         if a == b:
             return x
@@ -165,15 +165,15 @@ class FrameKinematics:
         return carried + self._driven(i, f, self.seen(w, f), sliding)
 
     def _below(self, what: Callable[[int, int | None], Turning], i: int, f: int) -> Turning:
-        """Return the parent's motion: along its own axes on the way to a node's own, else along
-        those of its home.
+        """Return the parent's motion: along the parent's own axes where a node's own axes are
+        requested, else along those of its home frame.
         """
         p = self.s.layout.nodes[i].parent
         return what(p, p if f == i else None)
 
     def _own(self, i: int) -> tuple[Turning, Turning]:
-        """Return the motion of node i in its parent, along its own axes, where the directions are
-        constant.
+        """Return the motion of node i relative to its parent, along its own axes, in which the
+        directions are constant.
         """
         node = self.s.layout.nodes[i]
         nv = self.s.layout.nv
@@ -190,8 +190,8 @@ class FrameKinematics:
         return turning, sliding
 
     def _following(self, i: int, k: int) -> tuple[Turning, Turning]:
-        """Return the same for a node that follows the amplitudes of a flexible body: its speed is F
-        v, and F has a rate.
+        """Return the motion that is added at a node which follows the amplitudes of a flexible
+        body: its speed is F v, where F has a rate.
         """
         u = self.speeds
         F = ca.SX(1, self.s.layout.nv)
@@ -207,8 +207,8 @@ class FrameKinematics:
         return turning, sliding
 
     def _driven(self, i: int, f: int, below: Turning, own: Turning) -> Turning:
-        """Return a joint's own motion in frame f. Its direction is fixed in i; the rotation of i
-        adds nothing along itself.
+        """Return the motion that the joint of node i adds, in frame f. Its direction is constant in
+        the axes of i, because a rotation does not change its own axis.
         """
         if f == i:
             return own
@@ -220,7 +220,7 @@ class FrameKinematics:
         return Turning(f, none, none, ca.SX(3, self.speeds.Z.shape[1]))
 
     def _stated(self, what: str, i: int, x: Turning) -> Turning:
-        """Return a vector with the components that are speeds by definition in place of their
+        """Return a vector in which the components that are speeds by definition replace their
         computed expressions.
         """
         for axis in range(3) if x.frame == i else ():

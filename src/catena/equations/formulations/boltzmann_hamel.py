@@ -36,14 +36,14 @@ Misprints and departures. (4): the print's tilde is the transpose of ours, as (3
 sum C_Ni F_i, since (13) has F_i^T C_iN dR. (16): M_i - C_i,i+1 M_i+1 without a transpose, as in
 (24) and by the virtual work (10b). (22b): gravity stands inside the braces that L~ multiplies
 already, and a second L~ makes its dimension wrong; R'' in there is turned by C_iN, into the axes of
-the row, not by C_jN. (39): the last term is D^T G^T A G D' alpha'; the print has lost D', and G's
-3n columns meet d_t rates. All that (39) subtracts from D^T M is (22) at omega' = h + G D' v; so it
-is evaluated.
+the row, not by C_jN. (39): the last term is D^T G^T A G D' alpha'; the print has lost D', and the
+3n columns of G do not match the d_t rates. Everything that (39) subtracts from D^T M equals (22) at
+omega' = h + G D' v, which is evaluated instead.
 
 The claim that the inertial form is cheaper is measured: `extra["operations_inertial"]` counts (22)
 from omega and omega', `extra["operations_relative"]` counts (26) from Omega and Omega'. It is true
-of the equations. Asked from joint motion to joint forces, `extra["operations_inverse"]`, either
-form goes through G, and the gain is gone.
+for the equations. For inverse dynamics from joint motion to joint forces,
+`extra["operations_inverse"]`, both forms use G, and the gain is lost.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ Vectors = list[ca.SX]  # one per link
 
 
 def boltzmann_hamel(mechanism: Mechanism) -> Equations:
-    """Return the equations in minimal order (39), with multipliers where loops and speed rows close
-    the tree. State: q and v.
+    """Return the equations in minimal order ([Quinn1991] eq. 39), with multipliers where loops and
+    speed rows close the tree. State: q and v.
     """
     s = Tracer(layout(mechanism))
     chain = links(s, melt=True)
@@ -127,8 +127,8 @@ class Motion(NamedTuple):
 def moved(
     s: Tracer, chain: list[TreeLink], w: Vectors, dw: Vectors, U: Vectors, dU: Vectors
 ) -> Motion:
-    """Return the accelerations of the O_i (22c), root to leaves, from inertial angular velocities,
-    sliding velocities and their rates.
+    """Return the accelerations of the O_i ([Quinn1991] eq. 22c), root to leaves, from inertial
+    angular velocities, sliding velocities and their rates.
     """
     g = -vector(s.tree.gravity)
     acceleration = Vectors()
@@ -141,8 +141,8 @@ def moved(
 
 
 def inertial(chain: list[TreeLink], x: Motion) -> tuple[Vectors, Vectors]:
-    """Return moment about O_i and force that each rigid link alone needs, in its axes: the terms of
-    (22b) and (22a) without sums.
+    """Return the moment about O_i and the force that the motion of each rigid link alone requires,
+    in its axes: the terms of (22b) and (22a) without sums. Equation numbers: [Quinn1991].
     """
     force, moment = Vectors(), Vectors()
     for link, w, dw, R in zip(chain, x.w, x.dw, x.acceleration):
@@ -152,13 +152,15 @@ def inertial(chain: list[TreeLink], x: Motion) -> tuple[Vectors, Vectors]:
 
 
 def A(w: ca.SX, dw: ca.SX, b: ca.SX) -> ca.SX:
-    """Return the acceleration of the tip of a vector b that turns with its link (22c)."""
+    """Return A_i(b) of [Quinn1991] eq. 22c: the acceleration of the tip of a vector b that
+    rotates with its link.
+    """
     return ca.cross(dw, b) + ca.cross(w, ca.cross(w, b))
 
 
 def gathered(chain: list[TreeLink], moment: Vectors, force: Vectors) -> tuple[Vectors, Vectors]:
     """Return tau_i and F_i, leaves to root, from moments about O_i and forces that act on each link
-    alone (15), (16).
+    alone (15), (16). Equation numbers: [Quinn1991].
     """
     moment = list(moment)
     force = list(force)
@@ -171,7 +173,7 @@ def gathered(chain: list[TreeLink], moment: Vectors, force: Vectors) -> tuple[Ve
 
 def absolute(chain: list[TreeLink], Omega: Vectors, dOmega: Vectors) -> tuple[Vectors, Vectors]:
     """Return omega = G Omega and omega' = G Omega' + h, root to leaves: h_i = C_ik h_k + omega_i x
-    Omega_i, the sum (30a) nested.
+    Omega_i, the sum [Quinn1991] eq. 30a nested.
     """
     w, dw = Vectors(), Vectors()
     for i, link in enumerate(chain):
@@ -182,7 +184,9 @@ def absolute(chain: list[TreeLink], Omega: Vectors, dOmega: Vectors) -> tuple[Ve
 
 
 def relative(chain: list[TreeLink], tau: Vectors) -> Vectors:
-    """Return M = G^T tau, leaves to root: M_i = tau_i + sum_c C_ic M_c, the sum (25) nested."""
+    """Return M = G^T tau, leaves to root: M_i = tau_i + sum_c C_ic M_c, the sum [Quinn1991] eq.
+    25 nested.
+    """
     M = list(tau)
     for i, link in reversed(list(enumerate(chain))):
         if link.parent >= 0:
@@ -191,10 +195,9 @@ def relative(chain: list[TreeLink], tau: Vectors) -> Vectors:
 
 
 def inverse(s: Tracer, chain: list[TreeLink], a: ca.SX) -> tuple[Vectors, Vectors, ca.SX]:
-    """Return M_i and F_i in every joint for the accelerations a: the inverse problem, constraint
-    moments and forces included.
-
-    The rows of amplitudes (nv), which belong to no joint, are returned too.
+    """Return M_i and F_i in every joint for the accelerations a, which is inverse dynamics with
+    constraint moments and forces; and the generalised forces (nv) along amplitudes, which belong to
+    no joint.
     """
     d = [link.D @ a for link in chain]
     w, dw = absolute(
@@ -221,7 +224,7 @@ def inverse(s: Tracer, chain: list[TreeLink], a: ca.SX) -> tuple[Vectors, Vector
 
 
 def inverse_forces(s: Tracer, chain: list[TreeLink], a: ca.SX) -> ca.SX:
-    """Return the generalised forces (nv) that the motion with the accelerations a needs."""
+    """Return the generalised forces (nv) that the motion with the accelerations a requires."""
     M, F, rows = inverse(s, chain, a)
     return project(chain, M, F, s.layout.nv) + rows
 
@@ -235,7 +238,9 @@ def project(chain: list[TreeLink], M: Vectors, F: Vectors, nv: int) -> ca.SX:
 
 # --- equations (27)-(37)
 def configuration_inertia(s: Tracer, chain: list[TreeLink]) -> ca.SX:
-    """Return M_c = D^T G^T A G D (37), with the rotors' own inertia on its diagonal."""
+    """Return M_c = D^T G^T A G D ([Quinn1991] eq. 37), with the rotors' own inertia on its
+    diagonal.
+    """
     C = connectivity(chain)
     D = ca.vertcat(*(link.D[:3, :] for link in chain), *(link.D[3:, :] for link in chain))
     GD = joined(chain, C) @ D
@@ -276,8 +281,8 @@ def _quasi_velocities(s: Tracer, beam: BendingLink, GD: ca.SX, V: Vectors) -> ca
 
 
 def joined(chain: list[TreeLink], C: Rotations) -> ca.SX:
-    """Return G (27), with the identity for the sliding velocities, which stay relative: (omega, U)
-    = G (Omega, U).
+    """Return G ([Quinn1991] eq. 27), with the identity for the sliding velocities, which stay
+    relative: (omega, U) = G (Omega, U).
     """
     n = len(chain)
     blocks = {(i, j): C[i][j] for i in range(n) for j in range(n) if j in C[i]}
@@ -285,14 +290,15 @@ def joined(chain: list[TreeLink], C: Rotations) -> ca.SX:
 
 
 def quasi_inertia(chain: list[TreeLink], C: Rotations) -> ca.SX:
-    """A (29), symmetric, of the quasi-velocities (omega_1 ... omega_n, U_1 ... U_n).
+    """Return A (29), the symmetric matrix of the quasi-velocities (omega_1 ... omega_n, U_1 ...
+    U_n). Equation numbers: [Quinn1991].
 
         omega_i omega_i   I*_i                   omega_i omega_j   S*_i~^T C_ij L_j~       j below i
         U_i omega_j  -C_kj S*_j~   j from i outward      U_i omega_j      -mu_i C_kj L_j~  j below i
         U_i U_j           mu_j C_kl     j from i outward
 
-    with k and l the parents of i and j, and L_j leading from O_j towards i. It stands in twice the
-    kinetic energy (6), (17).
+    with k and l the parents of i and j, and L_j leading from O_j towards i. Twice the kinetic
+    energy (6), (17) is its quadratic form.
     """
     n, half = len(chain), {}
     mu = [k.m for k in chain]
@@ -336,7 +342,7 @@ def joint_wrenches(s: Tracer) -> ca.SX:
 
 def generalised_force(mechanism: Mechanism, frame: str) -> ca.Function:
     """Return a function (q, F, p) -> Q = D^T G^T tau with tau of (13)-(16): the generalised force Q
-    (nv) of a force F (3, N, ground's axes) at a frame's origin rho.
+    (nv) of a force F (3, N, ground's axes) at a frame's origin rho. Equation numbers: [Quinn1991].
 
     Add it to tau.
     """
@@ -354,7 +360,7 @@ def generalised_force(mechanism: Mechanism, frame: str) -> ca.Function:
 
 def given_forces(s: Tracer, chain: list[TreeLink]) -> ca.SX:
     """Return D^T G^T tau (nv) of the mechanism's loads, with tau of (13)-(16), and their forces
-    along the speeds.
+    along the speeds. Equation numbers: [Quinn1991].
     """
     C = connectivity(chain)
     force, moment = ([ca.SX.zeros(3) for _ in chain] for _ in range(2))
@@ -369,10 +375,9 @@ def given_forces(s: Tracer, chain: list[TreeLink]) -> ca.SX:
 
 def measured(s: Tracer, chain: list[TreeLink]) -> dict[str, int]:
     """Return the numbers of operations of the inertial form (22), of the relative form (26), and of
-    the inverse problem from q, v, a to tau.
-
-    The first two start at the joint coordinates and their own quasi-velocities; sliding velocities
-    and their rows are counted where joints slide.
+    inverse dynamics from q, v, a to tau. The counts of the first two begin with the joint
+    coordinates and the quasi-velocities of the form. Sliding velocities and their rows are counted
+    where joints slide. Equation numbers: [Quinn1991].
     """
     w, dw, U, dU = ([ca.SX.sym(name, 3) for _ in chain] for name in ("w", "dw", "U", "dU"))
     slides = [link.D[3:, :].nnz() > 0 for link in chain]

@@ -86,7 +86,7 @@ def gibbs_appell(mechanism: Mechanism) -> Equations:
 def _gibbs(
     s: Tracer, bodies: list[MovingBody], bending: list[TracedBeam], release: dict[str, ca.SX]
 ) -> ca.SX:
-    """Return S of all bodies, with the releases among the accelerations."""
+    """Return S of all bodies, including the accelerations that release joints."""
     moved = ca.vertcat(ca.SX(0, 1), *(ca.vertcat(b.w, b.V + ca.cross(b.w, b.com)) for b in bodies))
     rates = ca.vertsplit(time_derivative(s, moved, s.a), 6) if bodies else []
     S = 0.5 * ca.dot(vector(s.tree.armature), s.a**2)
@@ -137,7 +137,9 @@ def _bending(s: Tracer, beam: TracedBeam, release: ca.SX, g: ca.SX) -> ca.SX:
 
 # --- forces and reactions
 def _forces(s: Tracer) -> ca.SX:
-    """Return Q (nv) of the loads: along the speeds, and the slope of their power on bodies."""
+    """Return Q (nv) of the loads: the forces along speeds, and the derivative of the power of the
+    forces on bodies.
+    """
     Q = s.applied.forces
     for body, (t, f) in s.applied.wrenches.items():
         if s.layout.seat(body).node >= 0:
@@ -148,8 +150,8 @@ def _forces(s: Tracer) -> ca.SX:
 def _reactions(
     s: Tracer, S: ca.SX, release: dict[str, ca.SX], a: ca.SX, lam: ca.SX | None
 ) -> ca.SX:
-    """Return the joints' wrenches: the slope of S along the releases at rest, at the accelerations
-    found.
+    """Return the joints' wrenches: the derivatives of S with respect to the releasing
+    accelerations, at the accelerations found.
     """
     all_of = ca.vertcat(*release.values())
     slope = ca.substitute(ca.gradient(S, all_of), all_of, ca.SX.zeros(all_of.numel()))

@@ -79,8 +79,8 @@ def jourdain(mechanism: Mechanism) -> Equations:
 
 # --- virtual power
 def _virtual_power(s: Tracer) -> tuple[ca.SX, dict[str, ca.SX]]:
-    """Return the coefficients of delta v (nv) of all bodies' p' less their weight, at the
-    accelerations s.a; and the wrench that each body needs.
+    """Return the coefficients of delta v (nv) in the virtual power of p' less the weight, for all
+    bodies at the accelerations s.a; and the wrench that the motion of each body requires.
     """
     rows = vector(s.tree.armature) * s.a
     needed = {}
@@ -114,8 +114,8 @@ def _weight(b: MovingBody, g: ca.SX) -> ca.SX:
 
 
 def _bending(s: Tracer, beam: TracedBeam, g: ca.SX) -> tuple[ca.SX, ca.SX]:
-    """Return the coefficients of delta v in the virtual power of a flexible body, and the wrench
-    that it needs about the ground's origin.
+    """Return the coefficients of delta v in the virtual power of a flexible body, and the wrench,
+    about the ground's origin, that its motion requires.
     """
     X = s.pose(beam.body)
     V = s.frame_velocity(beam.body, "body")

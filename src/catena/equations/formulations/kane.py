@@ -79,7 +79,7 @@ class Partials(NamedTuple):
 
     def at(self, r: ca.SX, v: ca.SX) -> Partials:
         """Return the partials of another point of the same body, at a distance r and fixed in it:
-        V_ijk adds omega_ij x r, (2.16); its rate is (2.23).
+        V_ijk adds omega_ij x r, (2.16); its rate is (2.23). Equation numbers: [Passerello1972].
         """
         rate = ca.cross(self.w @ v, r)
         V = self.V - ca.skew(r) @ self.w
@@ -110,10 +110,10 @@ def kane(
     State: the coordinates q and the speeds v. Under the rows of the mechanism's loops and its speed
     rows the independent speeds are chosen anew at every instant. rows: (t, q, p) -> A, B with A v +
     B = 0, in place of these. speeds: (t, q, p) -> W, X with v = W u + X. dependent: which of u the
-    rows determine. With any of the three, the state has the independent speeds alone, chosen once
-    for all configurations: by default dependent are those that the rows determine best at a random
-    configuration. With rows, `multipliers` are their forces on the mechanism; with `rows`,
-    `reactions` are absent, because it is not known where on the bodies such a row acts.
+    rows determine. With any of the three, the state has only the independent speeds, chosen once
+    for all configurations; the default choice of dependent speeds are those that the rows determine
+    best at a random configuration. With rows, `multipliers` are their forces on the mechanism; with
+    `rows`, `reactions` are absent, because it is not known where on the bodies such a row acts.
     """
     s = Tracer(layout(mechanism))
     t, moving = s.t, bodies(s)
@@ -168,8 +168,8 @@ def partials(s: Tracer) -> dict[int, Partials]:
 
 
 def _lifted(s: Tracer, at: Partials) -> Partials:
-    """Return the columns of nodes that follow coordinates (`kernels.lifting`) in the mechanism's
-    speeds: V W, V' W + V W'.
+    """Return the columns of nodes that follow coordinates (`kernels.lifting`) expressed in the
+    mechanism's speeds: V W, and V' W + V W'.
     """
     n, own = len(s.V), s.layout.nv
     W, dW = ca.SX(n, own), ca.SX(n, own)
@@ -185,7 +185,9 @@ def _lifted(s: Tracer, at: Partials) -> Partials:
 
 
 def _by_nodes(s: Tracer) -> dict[int, Partials]:
-    """Return the same along the speeds of all nodes, those that follow included."""
+    """Return the partial velocities along the speeds of all nodes, including those that follow
+    others.
+    """
     none = ca.SX(3, len(s.V))
     speeds = vector(s.V)
     found = {-1: Partials(none, none, none, none, ca.SX.eye(3), ca.SX.zeros(3))}
@@ -252,7 +254,9 @@ def mass_centres(s: Tracer, found: dict[int, Partials]) -> list[MassCentre]:
 
 # --- chapter III: equations
 def inertia(s: Tracer, moving: MovingBodies) -> ca.SX:
-    """Return A_rj (nv x nv) of (3.28), with the rotors' own inertia on the diagonal."""
+    """Return A_rj (nv x nv) of [Passerello1972] eq. 3.28, with the rotors' own inertia on the
+    diagonal.
+    """
     A = ca.sparsify(ca.diag(vector(s.tree.armature)))
     for b in moving.rigid:
         A += b.m * b.G.V.T @ b.G.V + b.G.w.T @ b.I @ b.G.w
@@ -261,7 +265,7 @@ def inertia(s: Tracer, moving: MovingBodies) -> ca.SX:
 
 def loads(s: Tracer, masses: list[MassCentre], a: ca.SX) -> list[tuple[ca.SX, ca.SX]]:
     """Return F_i + F*_i = m_i (g - a_i) and T*_i = -I_i alpha_i - omega_i x I_i omega_i of every
-    body (3.20), (3.21).
+    body (3.20), (3.21). Equation numbers: [Passerello1972].
     """
     g, found = vector(s.tree.gravity), []
     for b in masses:
@@ -275,7 +279,7 @@ def loads(s: Tracer, masses: list[MassCentre], a: ca.SX) -> list[tuple[ca.SX, ca
 
 def forces(s: Tracer, moving: MovingBodies) -> ca.SX:
     """Return f_r + F_r (nv), the right side of (3.27): weight and inertia at a = 0, and the motors,
-    which (3.18) shows to be tau.
+    which (3.18) shows to be tau. Equation numbers: [Passerello1972].
     """
     still = ca.SX(s.layout.nv, 1)
     g = vector(s.tree.gravity)
@@ -291,7 +295,7 @@ def forces(s: Tracer, moving: MovingBodies) -> ca.SX:
 
 def _applied(s: Tracer) -> ca.SX:
     """Return F_r (nv) of springs, dampers and forces at points: V_r . F + omega_r . T of the bodies
-    on which they act, (3.7).
+    on which they act, [Passerello1972] eq. 3.7.
     """
     Q = s.applied.forces
     found = partials(s) if s.applied.wrenches else {}
@@ -303,8 +307,8 @@ def _applied(s: Tracer) -> ca.SX:
 
 
 def generalised_force(mechanism: Mechanism, frame: str) -> ca.Function:
-    """Return a function (q, F, p) -> Q_r = V_r . F, (3.7): the generalised force Q (nv) of a force
-    F (3, N, ground's axes) at a frame's origin. Add it to tau.
+    """Return a function (q, F, p) -> Q_r = V_r . F, [Passerello1972] eq. 3.7: the generalised
+    force Q (nv) of a force F (3, N, ground's axes) at a frame's origin. Add it to tau.
     """
     s = Tracer(layout(mechanism))
     F = ca.SX.sym("F", 3)

@@ -18,9 +18,9 @@ and with A R = 0 Maggi's equations have no forces of constraints in them:
 
     R' (M (R v' + N) - F) + J v' = tau          J: rotors, F: weights, -w x I w and loads
 
-The kinematics is that of rows between two bodies, met by elimination; no recursion over the tree is
-used. Loops and speed rows A_c V' = -bias_c leave A_c R v' = -bias_c - A_c N, and of the v' an
-orthogonal complement (`_independent_speeds`).
+The kinematics consists of rows between two bodies, solved by elimination; no recursion over the
+tree is used. Loops and speed rows A_c V' = -bias_c leave A_c R v' = -bias_c - A_c N, and of the v'
+an orthogonal complement (`_independent_speeds`).
 """
 
 from __future__ import annotations
@@ -88,8 +88,8 @@ def maggi(mechanism: Mechanism) -> Equations:
 
 
 def _left_free(b: Bodies, u: JointSpeeds, tree: list[BodyRows]) -> tuple[ca.SX, ca.SX]:
-    """Return R (size of V x nv) and N with V' = R v' + N: the rows of each joint, six with its
-    speeds, give the motion of its link, root to leaves.
+    """Return R (size of V x nv) and N with V' = R v' + N. The rows of each joint, six including its
+    speeds, give the motion of its link, from root to leaves.
     """
     (driven, drift), n, links = _driven(b, u), b.tracer.layout.nv, 6 * len(tree)
     # the amplitudes of bodies that bend are speeds as they are
@@ -112,10 +112,9 @@ def _left_free(b: Bodies, u: JointSpeeds, tree: list[BodyRows]) -> tuple[ca.SX, 
 
 
 def _motion(K: ca.SX, right: ca.SX) -> ca.SX:
-    """Return (u', w') of one link with K (u', w') = right: its angular acceleration from the rows
-    that contain nothing else, then its centre of mass.
-
-    Metres and radians are eliminated apart, so that rounding does not depend on the unit of length.
+    """Return (u', w') of one link with K (u', w') = right: first its angular acceleration, from the
+    rows that contain nothing else, then the acceleration of its centre of mass. Metres and radians
+    are thus eliminated separately, so that rounding does not depend on the unit of length.
     """
     turning = [k for k in range(6) if not K[k, :3].nnz()]
     if len(turning) != 3:

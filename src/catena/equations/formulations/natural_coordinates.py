@@ -1,9 +1,9 @@
 """natural_coordinates: points and unit vectors for coordinates, a constant mass matrix
 ([GarciaDeJalon1994]).
 
-Every link is described by its centre of mass P and three unit vectors, the columns of R: y =
-(P, R), 12 numbers, Cartesian all of them. A point of the link is linear in y, so that its mass
-matrix is constant and no velocity stands in its inertia:
+Every link is described by its centre of mass P and three unit vectors, the columns of R: y = (P,
+R), 12 numbers, Cartesian all of them. A point of the link is linear in y, so that the mass matrix
+is constant and inertia forces contain no velocities:
 
     r = P + R x,  T = 1/2 m P'.P' + 1/2 sum_i R_i' J R_i'^T,
             J = integral rho x x^T = 1/2 tr(I) 1 - I  (R_i: rows of R)
@@ -21,10 +21,10 @@ axial vector of R^T R'', linear in y'': V' = L y''.
 A body that bends by modes has its amplitudes for further coordinates; its own mass matrix is not
 constant (`_natural_beams`).
 
-Where a link's own block of M is singular (a rod has J of rank one), M + Phi_y^T W Phi_y stands in
-place of M, with the rows' right side times Phi_y^T W added to Q: it says nothing new where the rows
-hold, and fills the pivots. No penalty is in it: the answer does not depend on W. The state is that
-of the joints: y and y' follow from q and v at every instant, so that no row ever drifts.
+Where a link's own block of M is singular (a rod has J of rank one), M + Phi_y^T W Phi_y replaces M,
+with the rows' right side times Phi_y^T W added to Q: where the rows hold this changes nothing, and
+the matrix becomes regular. This is not a penalty method: the result does not depend on W. The state
+is that of the joints: y and y' follow from q and v at every instant, so that no row ever drifts.
 """
 
 from __future__ import annotations
@@ -146,7 +146,9 @@ class Natural:
         )
 
     def rigid(self, k: int) -> Rows:
-        """Return the rows of three unit vectors at right angles."""
+        """Return the rows that keep the three unit vectors of link k at unit length and at right
+        angles.
+        """
         R = matrix(self.b.axes(k))
         f = ca.vertcat(*(ca.dot(R[:, i], R[:, j]) - (1.0 if i == j else 0.0) for i, j in PAIRS))
         return self.quadratic(f, (True,) * len(PAIRS))
@@ -157,7 +159,7 @@ class Natural:
 
 
 def _axial(R: ca.SX) -> ca.SX:
-    """Return (3, 9): R'' (row by row) -> the axial vector of R^T R''."""
+    """Return the matrix (3, 9) that maps R'' (row by row) to the axial vector of R^T R''."""
     D = ca.SX.sym("D", 9)
     S = R.T @ ca.reshape(D, 3, 3).T
     return ca.jacobian(0.5 * ca.vertcat(S[2, 1] - S[1, 2], S[0, 2] - S[2, 0], S[1, 0] - S[0, 1]), D)
@@ -222,16 +224,16 @@ def _angles(pair: Pair) -> tuple[bool, ...]:
 
 
 def _thin(J: np.ndarray) -> bool:
-    """Whether a body is flat, a rod or a point, or nearly so: the least eigenvalue of J is at most
-    THIN_EXTENT_RATIO of the largest.
+    """Return whether the mass distribution of a body is flat, a rod or a point, or nearly so:
+    whether the least eigenvalue of J is at most THIN_EXTENT_RATIO of the largest.
     """
     sizes = np.linalg.eigvalsh(J)
     return not sizes[0] > THIN_EXTENT_RATIO * np.abs(sizes).max()
 
 
 def _fill(M: ca.SX, tree: list[tuple[Rows, Rows]], rows: int) -> ca.SX:
-    """Return W of the module's docstring: for the rigidity and the joint of each link whose own
-    mass matrix is singular, or may be at other parameter values.
+    """Return W of the module's documentation, for the rows of rigidity and of the joint of each
+    link whose own mass matrix is singular, or may be at other parameter values.
     """
     weights: list[float] = []
     for k, both in enumerate(tree):
@@ -247,8 +249,8 @@ def _fill(M: ca.SX, tree: list[tuple[Rows, Rows]], rows: int) -> ca.SX:
 
 
 def _order(b: Bodies, tree: list[tuple[Rows, Rows]], tied: int) -> list[int]:
-    """Return the unknowns, leaves to root: amplitudes on a link, its coordinates, its rigidity, its
-    joint; rows that couple joints last.
+    """Return the unknowns in the order of elimination, leaves to root: amplitudes on a link, its
+    coordinates, its rigidity, its joint; rows that couple joints last.
     """
     n = len(tree)
     first = b.V.numel() + 6 * n + np.cumsum([0, *(len(r) + len(j) for r, j in tree)])

@@ -22,20 +22,20 @@ ends with the rates of all amplitudes.
 
 State: pose and velocity of each link; 6 first-order equations per link in the plane, 13 in space.
 [Baysec1996] goes on to eliminate the forces (44-46) and inverts a 9 x 9 matrix for the triple
-pendulum; here they stay, 15 unknowns: they are wanted.
+pendulum; here they remain, as 15 unknowns, because they are results.
 
 The matrix is factored as L D L^T in one fixed order: the links from the leaves to the root, each
 followed by the rows of the joint that carries it, other rows last. Then two branches never mix, and
-no pivot vanishes as long as the mechanism has a mass matrix: a link's pivots are an inertia, a
-row's are minus what that inertia yields. Links that lack inertia (a point mass, a massless frame)
-need one thing more: A^T W A on the left and -A^T W bias on the right, which says nothing new where
-A V' = -bias, but fills their pivots; W is the mechanism's mass, for a cosine times the square of
-its length. Rows that close the tree may say a thing twice: they are met last, by what the tree does
-under one unit of each, and a row that repeats others (`kernels.rank` decides) has no force.
+no pivot vanishes as long as the mechanism has a mass matrix: the pivots of a link are inertias,
+those of a row are negative. For links that lack inertia (a point mass, a massless frame), A^T W A
+is added on the left and -A^T W bias on the right, which changes nothing where A V' = -bias, but
+makes their pivots positive; W is the mechanism's mass, for a cosine times the square of its length.
+Rows that close the tree may depend on each other: they are solved last, from the response of the
+tree to one unit of each, and a row that depends on others (`kernels.rank` decides) has no force.
 
 Departures from the print: (42) needs a minus on the right. Bodies welded together are one link; the
-wrench in a weld follows by cutting there. In the plane the same cut gives what joints bear across
-the plane, which three coordinates per body do not determine.
+wrench in a weld follows by cutting there. In the plane the same cut gives the forces of joints
+across the plane, which three coordinates per body do not determine.
 """
 
 from __future__ import annotations
@@ -154,16 +154,16 @@ def _system(b: Bodies, x: State) -> tuple[ca.Function, list[str]]:
 
 
 def _on(k: int, A: ca.SX, force: ca.SX) -> ca.SX:
-    """Return (force, torque) on link k, about its centre of mass, of forces along rows."""
+    """Return the (force, torque) on link k, about its centre of mass, of forces along constraint
+    rows.
+    """
     return A[:, 6 * k : 6 * k + 6].T @ force
 
 
 def _weights(b: Bodies, x: State, M: ca.SX, rows: Sequence[BodyRows]) -> ca.SX:
-    """Return W: the mechanism's mass on the rows of joints whose link lacks inertia, or may lack it
-    at other parameter values.
-
-    For a cosine it is multiplied by the square of the mechanism's length: neither units nor sizes
-    decide how far pivots are filled.
+    """Return W: the mechanism's mass for the rows of joints whose link lacks inertia, or may lack
+    it at other parameter values. For a cosine it is multiplied by the square of the mechanism's
+    length, so that neither units nor sizes matter.
     """
     weights = [0.0] * sum(len(r) for r in rows)
     i = 0
@@ -182,11 +182,9 @@ def _weights(b: Bodies, x: State, M: ca.SX, rows: Sequence[BodyRows]) -> ca.SX:
 def _order(
     b: Bodies, x: State, tree: Sequence[BodyRows], others: Sequence[BodyRows]
 ) -> tuple[list[int], list[str]]:
-    """Return the unknowns, leaves to root, and their names: a link's speeds, then the rows of its
-    joint; other rows last.
-
-    The rates of amplitudes come before the speeds of the link whose body bends, and so after
-    everything on that body.
+    """Return the unknowns in the order of elimination, leaves to root, and their names: a link's
+    speeds, then the rows of its joint; other rows last. The rates of amplitudes come before the
+    speeds of the link whose body bends, and therefore after everything attached to that body.
     """
     w = np.cumsum([0, *(c.w.numel() for c in x.charts)])
     first = w[-1] + np.cumsum([0, *(len(r) for r in tree)])
@@ -207,7 +205,7 @@ def _order(
 
 
 def _require_inertia(b: Bodies, solved: ca.Function, unknowns: list[str]) -> None:
-    """Raise where something moves without inertia in every configuration."""
+    """Raise an error if some motion has no inertia in every configuration."""
     s = b.tracer
     p = list(b.mechanism.parameters.values())
     pivots = ca.Function(
@@ -228,8 +226,8 @@ def _require_inertia(b: Bodies, solved: ca.Function, unknowns: list[str]) -> Non
 
 
 def _load(b: Bodies, k: int) -> ca.SX:
-    """Return (m g, -w x I w) and loads: what acts on link k besides its joints, torque about its
-    centre of mass in its axes.
+    """Return the forces on link k other than those of joints: (m g, -w x I w) plus loads, with the
+    torque about its centre of mass in its axes.
     """
     link = b.links[k]
     w = b.spin(k)

@@ -13,34 +13,34 @@ nothing larger than a number (70-76). A link joined to the ground keeps its join
 The triple pendulum has 2 + 6 + 6 = 14 first-order equations.
 
 As beta grows beta (f + gamma f') becomes minus the multiplier of (9), and the springs stretch by
-multiplier / beta. Asked for accelerations at a state (q, v), where by definition nothing is
-stretched yet, the springs would be silent. So `acceleration` grants them a time T of 1 s to take up
-their load, f = T^2 f'':
+multiplier / beta. At a state (q, v) no spring is stretched by definition, so that the springs would
+have no force. Therefore `acceleration` lets them take up their load during a time T of 1 s, f = T^2
+f'':
 
     (m + beta T^2 A^T A) w' = Q - beta T^2 A^T bias,            f'' = A w' + bias
 
 solved with the forces beta T^2 f'' as further unknowns, which loses no digits however large beta
-is. The answer differs from the exact acceleration by a part that falls as 1 / (beta T^2). `error`
-is a bound for this part: the largest at some states, found from the answers with beta and 4 beta,
-times ten for the states not met. A run of `derivative` deviates in proportion to the stretch, so as
-1 / beta too.
+is. The result differs from the exact acceleration by a part that falls as 1 / (beta T^2). `error`
+is a bound for this part: the largest value at some states, estimated from the results with beta and
+4 beta, times a margin of ten for other states. A run with `derivative` deviates in proportion to
+the stretch of the springs, and therefore also as 1 / beta.
 
-beta by default makes the stiffest spring of the mechanism ring at 1 / step: beta = 1 / (step^2 s),
-s the largest eigenvalue of A m^-1 A^T; gamma = 2 / sqrt(beta s) damps it critically. An explicit
-integrator is then stable at that step. Rows that are angles are multiplied by the mechanism's
-length, so that one beta (N/m) serves all.
+By default, beta is chosen such that the stiffest spring of the mechanism oscillates at the
+frequency 1 / step: beta = 1 / (step^2 s), s the largest eigenvalue of A m^-1 A^T; gamma = 2 /
+sqrt(beta s) damps it critically. An explicit integrator is then stable at that step. Rows that are
+angles are multiplied by the mechanism's length, so that one beta (N/m) serves all.
 
 A joint that mimics another is a spring between the two, a rotor between two moving links turns by
-itself on a spring, and links that lack inertia are given some for a run (`_penalty_ties`);
+itself on a spring, and links that lack inertia are given some in a run (`_penalty_ties`);
 `acceleration` needs none: with A^T W A on the left and -A^T W bias on the right, W the mechanism's
-mass, its pivots are filled and its answer is the same. `multipliers` and `reactions` are those of
-the springs so loaded.
+mass, its pivots are positive and its result is the same. `multipliers` and `reactions` are those of
+the springs loaded in this way.
 
 Departures from the print: (67) measures each bob from the ground along all angles below it; here
 each row is between the two bodies of one joint, which is (67) with rows 1 and 2 subtracted from 3
 and 4. In (67) x2 is followed by minus signs, and the cosines of (68) are negative. (71) and (72)
 divide by I2 and I3, which figure 1 sets to zero: such links are given inertia, see above. Rows of
-speeds (a knife edge, a rolling disc) have no f to pull back, only the damper.
+speeds (a knife edge, a rolling disc) have no f, so that they have only the damper.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def _grounded(pair: Pair) -> bool:
 
 
 def _faults(beta: float | None, gamma: float | None, step: float) -> Iterator[str]:
-    """Return what is wrong with the numbers given."""
+    """Return a sentence for each of the given numbers that is not allowed."""
     for name, value, unit in (("beta", beta, "N/m"), ("step", step, "s")):
         if value is not None and not 0.0 < value < np.inf:
             yield f"{name} is {value:g}; it is a number above zero, {unit}"
@@ -148,9 +148,9 @@ def _faults(beta: float | None, gamma: float | None, step: float) -> Iterator[st
 
 
 class _System(NamedTuple):
-    """Of (P, R, V, t, q, v, tau, p): w' by springs and the rates of slips (slip, spin, beta,
-    gamma); a, multipliers and wrenches with springs settled (beta); A, m. And the largest block of
-    m.
+    """Functions of (P, R, V, t, q, v, tau, p): w' by the springs, with the rates of slips (further
+    arguments: slip, spin, beta, gamma); a, multipliers and wrenches with settled springs (further
+    argument: beta); and A, m. Also the size of the largest block of m.
     """
 
     pulled: ca.Function
@@ -240,8 +240,8 @@ def _system(b: Bodies, x: State, share: float) -> _System:
 
 
 def _sound(b: Bodies, x: State, m: ca.SX) -> set[int]:
-    """Return the links on the ground whose joints' coordinates have inertia, so that none needs to
-    be added.
+    """Return the links on the ground whose joint coordinates have inertia, so that none needs to be
+    added.
     """
     s, found, first = b.tracer, set(), 0
     given = [b.P, b.R, b.V, s.t, s.q, s.v, s.tau, s.p]
@@ -265,7 +265,7 @@ def _settled(
     m: ca.SX, A: ca.SX, Q: ca.SX, bias: ca.SX, beta: ca.SX, weight: float
 ) -> tuple[ca.SX, ca.SX]:
     """Return w' and the forces beta T^2 f'' of the springs after their oscillation has decayed.
-    weight: W, which fills pivots where a link lacks inertia; below beta T^2 / 2.
+    weight: W, which makes pivots positive where a link lacks inertia; it is below beta T^2 / 2.
     """
     W = ca.fmin(weight, 0.5 * beta * TIME**2) if weight else ca.SX(0)
     c = 1.0 - W / (beta * TIME**2)
@@ -277,8 +277,8 @@ def _settled(
 
 
 def _speeds(b: Bodies, x: State, G: ca.SX, g: ca.SX) -> tuple[ca.SX, ca.SX]:
-    """Return G and g with v' = G w' + g of the joints. A link that keeps its joint's speeds has
-    them in w.
+    """Return G and g with v' = G w' + g, for the speeds v of the joints. The speeds of a link on
+    the ground are part of w itself.
     """
     column = 0
     for c, pair in zip(x.charts, b.pairs):
@@ -331,8 +331,8 @@ def _stiffest(b: Bodies, inside: ca.Function) -> float:
 
 
 def _error(b: Bodies, settled: ca.Function, beta: float) -> float:
-    """Return a bound for the relative error of accelerations: 4/3 of the difference of those at
-    beta and at 4 beta, times a margin.
+    """Return a bound for the relative error of accelerations: 4/3 of the difference between the
+    results at beta and at 4 beta, times a margin.
     """
     s = b.tracer
     k = ca.SX.sym("k")

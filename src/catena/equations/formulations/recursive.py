@@ -1,7 +1,7 @@
 """recursive: the O(n) passes of the kernels as a formulation ([Merwe1995] chapters 4 and 5).
 
-State: coordinates q and speeds v. Nothing is solved but one pivot per joint; with modal flexible
-bodies, whose masses move with all their amplitudes at once, the mass matrix.
+State: coordinates q and speeds v. Only one pivot per joint has to be inverted. With modal flexible
+bodies, whose mass moves with all their amplitudes at once, the mass matrix is factorised instead.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from ._joint_cuts import joint_wrenches
 
 
 def recursive(mechanism: Mechanism, snap: float = SNAP) -> Equations:
-    """Return articulated-body forward dynamics, and the joints' wrenches by the outward pass at the
-    accelerations found.
+    """Return the equations of articulated-body forward dynamics. The joints' wrenches come from the
+    outward pass at the accelerations found.
     """
     s = Tracer(layout(mechanism), snap)
     t = s.t
@@ -82,8 +82,8 @@ def _wrenches(s: Tracer, rows: int) -> ca.Function:
 
 
 def _held(s: Tracer, lam: ca.SX) -> dict[str, tuple[Any, Any]]:
-    """Return the wrenches of the loops' rows on the bodies that they join: torque about the node's
-    origin and force, in the node's axes.
+    """Return the wrenches of the loops' rows on the bodies that these rows join: torque about the
+    node's origin and force, in the node's axes.
     """
     W = s.row_wrenches()
     found: dict[str, tuple[Any, Any]] = {}

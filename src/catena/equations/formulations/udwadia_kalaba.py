@@ -1,5 +1,5 @@
-"""udwadia_kalaba: what free bodies would do, and the smallest correction that obeys the constraints
-([Udwadia1992], [Udwadia2010]).
+"""udwadia_kalaba: the accelerations of free bodies, with the smallest correction that satisfies the
+constraints ([Udwadia1992], [Udwadia2010]).
 
 Every link is free, with V = (u, w) and its own mass; all joints are constraints, differentiated
 twice, and so is all that closes the tree or ties joints together:
@@ -9,11 +9,11 @@ twice, and so is all that closes the tree or ties joints together:
     V' = a + M^-1/2 (A M^-1/2)^+ (b - A a)                of all V' that obey the rows, the nearest
                                                           to a (Gauss)
 
-No multiplier and no chosen coordinate stands in it. With B = A M^-1/2, B^+ = B' (B B')^+, and the
-correction is M^-1 A' (A M^-1 A')^+ (b - A a): the roots of M cancel, and the Gram matrix A M^-1 A'
-is all that is inverted. Rows of a tree's joints are independent; of the rows that close it some may
-be redundant given those of the tree, which is decided in the metric of `kernels.rank`, so that the
-pseudo-inverse of the Gram matrix is that of the independent rows.
+It contains no multipliers and no choice of coordinates. With B = A M^-1/2, B^+ = B' (B B')^+, and
+the correction is M^-1 A' (A M^-1 A')^+ (b - A a): the roots of M cancel, and the Gram matrix A M^-1
+A' is all that is inverted. Rows of a tree's joints are independent; of the rows that close it some
+may be redundant given those of the tree, which is decided in the metric of `kernels.rank`, so that
+the pseudo-inverse of the Gram matrix is that of the independent rows.
 
 Where M is singular (a point mass, a massless frame) the theory takes M + A' W A and Q + A' W b in
 place of M and Q ([Udwadia2010]), which changes nothing where A V' = b; W is the mechanism's mass,
@@ -79,9 +79,8 @@ def udwadia_kalaba(mechanism: Mechanism) -> Equations:
 
 def _system(b: Bodies, x: State) -> tuple[ca.Function, int]:
     """Return a function (P, R, V, t, q, v, tau, p) -> w' of the charts, a of the joints, lambda of
-    the closing rows, V'; and the number of rows.
-
-    The charts' speeds w make V = B w with a constant B: in the plane three numbers per link.
+    the closing rows, V'; and the number of rows. The speeds w of the charts are related by V = B w
+    with a constant B: in the plane there are three numbers per link.
     """
     s, u = b.tracer, speeds(b)
     # leaves first: little fill in the Gram matrix
@@ -126,14 +125,14 @@ def _system(b: Bodies, x: State) -> tuple[ca.Function, int]:
 
 
 def _stacked(rows: list[BodyRows], B: ca.SX) -> tuple[ca.SX, ca.SX]:
-    """Return A and b of some rows, A w' = b."""
+    """Return the matrix A and the right side b of some constraint rows, A w' = b."""
     A = ca.vertcat(ca.SX(0, B.shape[0]), *(x.A for x in rows))
     return ca.sparsify(A @ B), -ca.vertcat(ca.SX(0, 1), *(x.bias for x in rows))
 
 
 def _fill(b: Bodies, x: State, M: ca.SX, rows: list[BodyRows]) -> ca.SX:
-    """Return W, for all rows where some link lacks inertia, or may lack it at other parameter
-    values; else nothing.
+    """Return W for all rows, if some link lacks inertia, or may lack it at other parameter values;
+    else None.
     """
     starts = np.cumsum([0, *(c.w.numel() for c in x.charts)])
     blocks = [M[i:j, i:j] for i, j in pairwise(starts)]

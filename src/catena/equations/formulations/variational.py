@@ -1,5 +1,5 @@
-"""variational: Hamilton's principle on vectors that stay in their rotating frames ([Everett1988]
-eq. 25-32).
+"""variational: Hamilton's principle with vectors that are differentiated in rotating frames
+([Everett1988] eq. 25-32).
 
     T = 1/2 sum_i  w_i . I_i . w_i + m_i V_i . V_i  w_i = 0_omega_i, V_i = 0D p_i of the mass centre
             (25)
@@ -8,7 +8,7 @@ eq. 25-32).
         j_delta p_i) + dW  dt  (28)
 
 dW is the virtual work of motors and loads. The energies are scalars, so each term is varied in the
-frame that suits it: w_i in its own body, where I_i stands still; V_i in the ground; the weight in
+frame that suits it: w_i in its own body, where I_i is constant; V_i in the ground; the weight in
 any frame j. With i_delta w_i = 0D 0_theta_i (9), j_delta g = j_theta_0 x g (6), and integration by
 parts,
 
@@ -17,11 +17,11 @@ parts,
     0_theta_i = sum_r dw_i/du_r d_r,  0_delta p_i = sum_r dV_i/du_r d_r,
             j_delta p_i = sum_r d(jD p_i)/du_r d_r  (31), (32)
 
-and what multiplies the arbitrary d_r is the r-th equation, linear in u'. Every vector of body i
-lives along the axes of a frame f of the user's choice, where 0D x = fD x + 0_omega_f x x and fD I_i
-= f_omega_i x I_i - I_i x f_omega_i, (14) in time. Whatever is chosen, the same equations come out;
-what changes is their length: see `benchmarks/variational_choices.py`. Flexible bodies add their
-terms in `_variational_beams`, (33)-(37).
+and the factor of the arbitrary d_r is the r-th equation, linear in u'. Every vector of body i is
+written along the axes of a frame f of the user's choice, where 0D x = fD x + 0_omega_f x x and fD
+I_i = f_omega_i x I_i - I_i x f_omega_i, (14) in time. Whatever is chosen, the same equations come
+out; what changes is their length: see `benchmarks/variational_choices.py`. Flexible bodies add
+their terms in `_variational_beams`, (33)-(37).
 
 Departures. Rotors add their own 1/2 J v^2 to (25). Where speeds are not the joints' own, v = W u +
 X (1), (17); where rows A v + B = 0 make some of them dependent (2), partial velocities are
@@ -58,8 +58,8 @@ Frames = str | Mapping[str, str]
 
 
 class Mass(NamedTuple):
-    """A body, by its name, in the frame of its vectors: m_i, I_i about the mass centre, w_i, V_i of
-    the mass centre, its node.
+    """A body, by its name, in the frame of its vectors: m_i, I_i about the mass centre, w_i, the
+    velocity V_i of the mass centre, and its node.
     """
 
     name: str
@@ -162,8 +162,8 @@ def _masses(k: FrameKinematics) -> list[Mass]:
 
 
 def _at(k: FrameKinematics, node: int, c: ca.SX) -> tuple[Turning, Turning]:
-    """Return omega of a node, and the velocity of a point c of it, given along its axes; both in
-    its home frame.
+    """Return omega of a node, and the velocity of a point c of it that is given along its axes;
+    both in the node's home frame.
     """
     w, v = k.angular(node), k.linear(node)
     r = k.turned(node, w.frame, c)
@@ -171,12 +171,14 @@ def _at(k: FrameKinematics, node: int, c: ca.SX) -> tuple[Turning, Turning]:
 
 
 def _dyadic(k: FrameKinematics, a: int, b: int, I: ca.SX) -> ca.SX:
-    """Return a dyadic, given along the axes of frame a, along those of frame b."""
+    """Return a dyadic with components along the axes of frame b, from its components along the axes
+    of frame a.
+    """
     return k.turned(a, b, k.turned(a, b, I).T).T if a != b else I
 
 
 def _energies(k: FrameKinematics, masses: list[Mass]) -> ca.SX:
-    """Return T and V (2,)."""
+    """Return the kinetic energy T and the potential energy V as a vector (2,)."""
     s = k.s
     v = k.speeds.v
     g = vector(k.s.tree.gravity)
@@ -194,7 +196,7 @@ def _energies(k: FrameKinematics, masses: list[Mass]) -> ca.SX:
 def _equations(
     k: FrameKinematics, masses: list[Mass], flexible: Flexible, varied: Callable[[int], int]
 ) -> tuple[ca.SX, ca.SX, ca.SX]:
-    """Return M, b and Q of the rows M u' + b = Q of (30)."""
+    """Return M, b and Q of the rows M u' + b = Q of [Everett1988] eq. 30."""
     s, u = k.s, k.speeds
     M = _inertia(s, u, masses) + flexible.inertia()
     b = _bias(k, masses, varied) + flexible.bias()
@@ -204,16 +206,16 @@ def _equations(
 def _multipliers(
     k: FrameKinematics, varied: Callable[[int], int], left: Complement, du: ca.SX
 ) -> ca.SX:
-    """Return the multipliers of the rows: from the force that is missing in (30) where all speeds
-    may vary, at the rates found.
+    """Return the multipliers of the rows, from the residual of [Everett1988] eq. 30 with all
+    speeds varied, at the rates found.
     """
     M, b, Q = _equations(k, _masses(k), Flexible(k.s, k), varied)
     return left.multipliers(M @ du + b - Q)
 
 
 def _needed(k: FrameKinematics, masses: list[Mass], y: ca.SX) -> dict[str, ca.SX]:
-    """Return {body: wrench}: 0D(I . w) and 0D(m V) - m g at the rates y, about the ground's origin;
-    a fixed body carries its weight.
+    """Return {body: wrench} that the motion requires at the rates y: 0D(I . w) and 0D(m V) - m g,
+    about the ground's origin; for a fixed body, the wrench that carries its weight.
     """
     g = vector(k.s.tree.gravity)
     found = {}
@@ -234,8 +236,8 @@ def _needed(k: FrameKinematics, masses: list[Mass], y: ca.SX) -> dict[str, ca.SX
 
 
 def _inertia(s: Tracer, u: VariationalSpeeds, masses: list[Mass]) -> ca.SX:
-    """Return the coefficients of u' in the rows of (30): the momenta I_i . w_i and m_i V_i change
-    with u, along (31).
+    """Return the coefficients of u' in the equations (30): the momenta I_i . w_i and m_i V_i change
+    with u, along (31). Equation numbers: [Everett1988].
     """
     M = u.W.T @ ca.sparsify(ca.diag(vector(s.tree.armature))) @ u.W
     for b in masses:
@@ -244,7 +246,9 @@ def _inertia(s: Tracer, u: VariationalSpeeds, masses: list[Mass]) -> ca.SX:
 
 
 def _bias(k: FrameKinematics, masses: list[Mass], varied: Callable[[int], int]) -> ca.SX:
-    """Return the rest of the inertia in the rows of (30), with constant u, and the weight."""
+    """Return the terms of the equations [Everett1988] eq. 30 without u': the inertia terms with
+    constant u, and the weight.
+    """
     u = k.speeds
     g = vector(k.s.tree.gravity)
     rows = u.W.T @ (vector(k.s.tree.armature) * u.rate)
@@ -262,7 +266,9 @@ def _bias(k: FrameKinematics, masses: list[Mass], varied: Callable[[int], int]) 
 
 
 def _weight(k: FrameKinematics, b: Mass, j: int, g: ca.SX) -> ca.SX:
-    """Return m (p x g) . 0_theta_j + m g . j_delta p, varied in a frame j that turns."""
+    """Return the terms m (p x g) . 0_theta_j + m g . j_delta p of [Everett1988] eq. 30, varied in
+    a frame j that rotates.
+    """
     p = k.position(b.node, j) + k.turned(b.node, j, b.com)
     g_j = k.turned(INERTIAL, j, g)
     theta = k.angular(j, j).P
@@ -318,8 +324,8 @@ def _coordinate_rate(s: Tracer, u: VariationalSpeeds) -> ca.SX:
 
 
 def _rows(s: Tracer, u: VariationalSpeeds, M: ca.SX, b: ca.SX, Q: ca.SX) -> ca.Function:
-    """Return a function (t, q, u, y, tau, p) -> the rows of (30), each zero, as they are collected
-    before they are solved.
+    """Return a function (t, q, u, y, tau, p) -> the equations [Everett1988] eq. 30, each zero, in
+    the form before they are solved.
     """
     y = ca.SX.sym("y", len(u.independent))
     return ca.Function("rows", [s.t, s.q, u.u, y, s.tau, s.p], [ca.cse(ca.densify(M @ y + b - Q))])

@@ -1,7 +1,7 @@
 """The readable form: equations with the names of the mechanism as symbols, as SymPy, text, LaTeX,
 Python or C.
 
-    Equations -> Statement (what the formulation writes down) -> normal form, or intermediate
+    Equations -> Statement (the equations before they are solved) -> normal form, or intermediate
     variables -> Readable
 
 The equations of a small mechanism are printed as in a textbook (`textbook`, `harmonics`). Where
@@ -69,8 +69,8 @@ class Readable:
 
 
 def read(equations: Derived, effort: int = EFFORT) -> Readable:
-    """Return the readable form of equations. effort: how many operations to spend on the textbook's
-    form; 0 does not try.
+    """Return the readable form of equations. effort: the number of operations that may be spent on
+    the textbook's form; 0 skips it.
     """
     if equations.readable is None:
         note = f"accelerations as {equations.formulation} computes them"
@@ -92,7 +92,7 @@ def read(equations: Derived, effort: int = EFFORT) -> Readable:
 
 
 def _solved(equations: Derived) -> Statement:
-    """Return the statement a = what the formulation computes."""
+    """Return the statement a = ..., with the expression that the formulation computes."""
     f = equations.acceleration
     symbols = dict(zip(("t", "q", "v", "tau", "p"), f.sx_in()))
     a = ca.SX.sym("a", f.size1_out(0))
@@ -100,7 +100,9 @@ def _solved(equations: Derived) -> Statement:
 
 
 def _in_steps(statement: Statement, names: Names, note: str) -> Readable:
-    """Return the statement with a name for every value that is used more than once."""
+    """Return the statement as a list of assignments, with a name for every value that is used more
+    than once.
+    """
     inputs = [[name.symbol for name in names[role]] for role in statement.roles]
     sides, named = sx_to_sympy(statement.tape, inputs, letter(words(names), INTERMEDIATE_LETTERS))
     rows = tuple(EquationRow(*((Term(x, sp.Integer(1)),) for x in pair)) for pair in zip(*sides))

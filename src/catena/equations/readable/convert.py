@@ -1,8 +1,6 @@
-"""A tape as SymPy expressions: `sx_to_sympy` converts the instructions of an SX function, one SymPy
-operation for each.
-
-Truth values on a tape are 1 and 0, and everything but zero is true. A fraction such as 0.5 or
-0.08333333333333333 becomes 1/2 or 1/12; a decimal such as 9.81 stays one.
+"""CasADi functions as SymPy expressions: `sx_to_sympy` converts the instructions of an SX function,
+one SymPy operation for each. Truth values in CasADi are 1 and 0, and everything but zero is true. A
+fraction such as 0.5 or 0.08333333333333333 becomes 1/2 or 1/12; a decimal such as 9.81 stays one.
 """
 
 from __future__ import annotations
@@ -90,7 +88,7 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
 def sx_to_sympy(
     f: ca.Function, names: Sequence[Sequence[Any]], shared: str = ""
 ) -> tuple[list[Any], list[tuple[Any, Any]]]:
-    """The outputs of an SX function as SymPy matrices, and intermediate variables.
+    """Return the outputs of an SX function as SymPy matrices, and intermediate variables.
 
     names: for each input a symbol or a name for each of its entries, by rows. shared: when given,
     every value that is used more than once gets a name of its own, this letter with a number, and
@@ -121,7 +119,9 @@ def sx_to_sympy(
 
 
 def expression(node: Node, arguments: Sequence[Any], inputs: Sequence[Any]) -> Any:
-    """Return one node, given its arguments and the tape's inputs as SymPy expressions."""
+    """Return the value of one instruction as a SymPy expression, from its arguments and the
+    function's inputs.
+    """
     if node.op == "INPUT":
         return inputs[node.at]
     if node.op == "CONST":
@@ -130,7 +130,7 @@ def expression(node: Node, arguments: Sequence[Any], inputs: Sequence[Any]) -> A
 
 
 def constant(node: Node) -> float:
-    """Return the value of a CONST."""
+    """Return the value of a constant instruction."""
     return struct.unpack("<d", struct.pack("<Q", node.at & (2**64 - 1)))[0]
 
 
@@ -148,7 +148,7 @@ def number(x: float | Fraction) -> Any:
 
 
 def uses(tape: Tape) -> dict[int, int]:
-    """Return how often each node is read."""
+    """Return how often the value of each instruction is used."""
     count: dict[int, int] = {}
     for node in tape.nodes:
         for a in node.args:

@@ -8,9 +8,10 @@ as a Fourier sum
     x = sum over modes n of c_n exp(i n.q),      c_n a polynomial, c_-n its conjugate
 
 every such expression has exactly one form: products of cosines become cosines of sums by
-themselves, cos^2 + sin^2 is 1 without anybody asking, and two expressions are equal when their
-coefficients are. No search, no rules, no guessing: each operation of the tape is one operation
-here, the polynomials are SymPy's, and a budget can end the walk after any of them.
+themselves, cos^2 + sin^2 is 1 without a simplification, and two expressions are equal if their
+coefficients are. There is no search and there are no rewriting rules: each operation of the CasADi
+function is one operation here, the polynomials are SymPy's, and a budget can end the conversion
+after any of them.
 """
 
 from __future__ import annotations
@@ -41,8 +42,8 @@ class OutOfBudget(Exception):
 
 @dataclass
 class Budget:
-    """What a simplification may cost: products of polynomials in all, weighted by their terms, and
-    terms in one expression.
+    """The limits of a simplification: the total number of products of polynomials, weighted by
+    their terms, and the number of terms in one expression.
 
     It counts operations and not time, so that the same equations are written the same way on every
     machine.
@@ -53,7 +54,7 @@ class Budget:
     spent: int = 0
 
     def spend(self, cost: int = 1, terms: int = 0) -> None:
-        """Count a piece of work, and check the size of an expression. Raise OutOfBudget where a
+        """Count an amount of work, and check the size of an expression. Raise OutOfBudget where a
         limit is exceeded.
         """
         self.spent += cost
@@ -68,7 +69,9 @@ Mode = tuple[int | Fraction, ...]  # how often each generator of the ring occurs
 
 @dataclass(frozen=True)
 class Harmonics:
-    """{mode: polynomial over the Gaussian rationals}, real as a whole; immutable."""
+    """A Fourier sum {mode: polynomial over the Gaussian rationals} whose value is real;
+    immutable.
+    """
 
     ring: PolyRing
     parts: dict[Mode, PolyElement]
@@ -87,12 +90,12 @@ class Harmonics:
         return self._new({self.still: self.ring(sp.QQ_I(sp.QQ(x.numerator, x.denominator), 0))})
 
     def generator(self, k: int) -> Harmonics:
-        """Return the k-th symbol of the ring."""
+        """Return the k-th symbol of the polynomial ring as a sum."""
         return self._new({self.still: self.ring.gens[k]})
 
     @property
     def still(self) -> Mode:
-        """The mode of terms that do not oscillate."""
+        """The mode of the terms that do not depend on angles."""
         return (0,) * self.ring.ngens
 
     # --- arithmetic
@@ -131,12 +134,12 @@ class Harmonics:
         return result
 
     def scaled(self, x: Any) -> Harmonics:
-        """Return it times a Gaussian rational."""
+        """Return the sum times a Gaussian rational."""
         return self._new({mode: poly.mul_ground(x) for mode, poly in self.parts.items()})
 
     def reduced(self, first: int, others: Sequence[int]) -> Harmonics:
-        """Return it with 1 - (the sum of the squares of the other symbols) in place of the square
-        of the first: the length of a quaternion is one.
+        """Return the sum with the square of the first symbol replaced by 1 - (the sum of the
+        squares of the others), because a quaternion has length one.
         """
         rest = self.ring.one - sum((self.ring.gens[k] ** 2 for k in others), self.ring.zero)
         parts = {}
@@ -150,7 +153,7 @@ class Harmonics:
 
     # --- angles
     def turned(self) -> Harmonics:
-        """Return exp(i x), for x a sum of symbols with rational factors and a number."""
+        """Return exp(i x), for a sum x of symbols with rational factors and a number."""
         mode, phase = list(self.still), 0.0
         for other, poly in self.parts.items():
             if other != self.still:
@@ -172,7 +175,7 @@ class Harmonics:
         return self._new({tuple(mode): self.ring(unit)})
 
     def conjugate(self) -> Harmonics:
-        """Return the conjugate of c_n exp(i n.q)."""
+        """Return the sum with every term c_n exp(i n.q) replaced by its complex conjugate."""
         parts = {}
         for mode, poly in self.parts.items():
             parts[tuple(-x for x in mode)] = self.ring.from_dict(
@@ -181,12 +184,12 @@ class Harmonics:
         return self._new(parts)
 
     def cos(self) -> Harmonics:
-        """Return cos x = (exp(ix) + exp(-ix)) / 2."""
+        """Return the cosine of the sum, (exp(ix) + exp(-ix)) / 2."""
         e = self.turned()
         return (e + e.conjugate()).scaled(sp.QQ_I(sp.QQ(1, 2), 0))
 
     def sin(self) -> Harmonics:
-        """Return sin x = (exp(ix) - exp(-ix)) / 2i."""
+        """Return the sine of the sum, (exp(ix) - exp(-ix)) / 2i."""
         e = self.turned()
         return (e - e.conjugate()).scaled(sp.QQ_I(0, sp.QQ(-1, 2)))
 
@@ -206,7 +209,7 @@ class Harmonics:
         return fraction(poly.LC.x)
 
     def cleaned(self) -> Harmonics:
-        """Return it without coefficients that are rounding."""
+        """Return the sum without coefficients that are only rounding errors."""
         sizes = [
             abs(fraction(z))
             for poly in self.parts.values()
@@ -233,7 +236,7 @@ def fraction(x: Any) -> Fraction:
 
 
 def exact(x: float) -> Fraction:
-    """Return a float as the fraction that it most likely means: a small one that rounds to it, else
+    """Return the fraction that a float most likely stands for: a small one that rounds to it, else
     its shortest decimal.
     """
     if not math.isfinite(x):

@@ -1,7 +1,7 @@
-"""How high a print is: LaTeX of the kind that catena writes, in points of 11 pt type on an A4 page
-with margins of 2.5 cm.
+"""The height in print of LaTeX of the kind that catena writes, in points of 11 pt type on an A4
+page with margins of 2.5 cm.
 
-An estimate made of rows and their tallest parts, within a few per cent;
+It is estimated from the rows and their tallest parts, within a few per cent;
 `benchmarks/printed_pages.py` counts the pages that LaTeX sets.
 """
 

@@ -26,8 +26,8 @@ def mathml(latex: str, width: int | None = None) -> str:
     """Return the lines of an align* environment as MathML, one block each; the LaTeX itself where
     no converter is installed or it fails.
 
-    width: about how many letters a line may have; a longer one is broken at its sums, and set
-    smaller where it has none.
+    width: approximately how many letters fit on a line; a longer line is broken at its sums, and
+    set smaller where it has none.
     """
     try:
         from latex2mathml.converter import convert
@@ -43,8 +43,8 @@ def mathml(latex: str, width: int | None = None) -> str:
 
 
 def _page(latex: str, width: int | None, convert: Callable[..., str]) -> str:
-    """Return words, tables and displays one below the other, as `catena.teaching.compact` writes
-    them.
+    """Return text, tables and displayed formulas one below the other, as `catena.teaching.compact`
+    writes them.
     """
     shown = []
     for kind, inside, words in PARTS.findall(latex):
@@ -70,7 +70,7 @@ def _page(latex: str, width: int | None, convert: Callable[..., str]) -> str:
 
 
 def _inline(latex: str, convert: Callable[..., str]) -> str:
-    """Return words with formulas between dollar signs."""
+    """Return text with formulas between dollar signs."""
     pieces = latex.split("$")
     plain = [html.escape(re.sub(r"\\textbf\{(.*?)\}|\\(?=_)", r"\1", x)) for x in pieces[::2]]
     formulas = [
@@ -115,8 +115,8 @@ def _line(made: str, width: int | None) -> str:
 
 
 def _broken(text: str, width: int | None, convert: Callable[..., str]) -> Iterator[str]:
-    """Return a line, or the parts of one that is too wide: broken before signs outside fractions,
-    with brackets that are no longer stretched.
+    """Return a line, or the parts of a line that is too wide: it is broken before signs outside
+    fractions, and brackets around a break are not stretched.
     """
     made = ElementTree.fromstring(convert(text)) if width else None
     if width is None or made is None or _letters(made) <= width:

@@ -1,4 +1,4 @@
-"""Names: what coordinates, speeds, forces and parameters are called in the form that people read.
+"""Names of coordinates, speeds, forces and parameters in printed equations.
 
     role      symbol           text         LaTeX                  of a joint called theta1
     q         theta1           theta1       \\theta_{1}             coordinate
@@ -10,8 +10,8 @@
     q_rate                                   the coordinate's rate, where the speed has its own name
     lam       lambda1     lambda1      \\lambda_{1}  force of a row: loops, nonholonomic constraints
 
-A speed with a name of its own (a ball's wx) has no dot. Parameters keep their names; all others
-give way to them.
+A speed with a name of its own (a ball's wx) has no dot. Parameters keep their names; other names
+are changed where they would coincide with one.
 """
 
 from __future__ import annotations
@@ -70,7 +70,9 @@ RESERVED = {
 
 @dataclass(frozen=True)
 class Name:
-    """The names of one quantity: of its symbol (valid in Python and C), in a text, and in LaTeX."""
+    """The names of one quantity: of its symbol (valid in Python and C), in plain text, and in
+    LaTeX.
+    """
 
     symbol: str
     text: str
@@ -113,8 +115,8 @@ def names_of(mechanism: Mechanism, rows: int = 0) -> dict[str, tuple[Name, ...]]
 
 
 def with_letters(names: Names, letters: Mapping[str, str]) -> dict[str, tuple[Name, ...]]:
-    """Return the names with other letters for some of them: {another letter: a quantity's text}.
-    Speeds, accelerations and forces follow.
+    """Return the names with other letters for some of them. letters: {new letter: the present name
+    of a quantity in plain text}. The names of its speed, acceleration and force change accordingly.
     """
     found = {role: list(group) for role, group in names.items()}
     for other, ours in letters.items():
@@ -134,7 +136,9 @@ def words(names: Names) -> set[str]:
 
 
 def letter(used: Collection[str], choices: Sequence[str]) -> str:
-    """Return the first of some letters for a series z1, z2 ... that no used name belongs to."""
+    """Return the first of some letters that can name a series z1, z2, ... without a conflict with
+    the used names.
+    """
     return next(
         z
         for z in (*choices, "aux", "catena")
@@ -152,11 +156,9 @@ def texts(names: Names, how: str) -> dict[Any, str]:
 
 
 def _name(raw: str, dots: int = 0, of: str = "", alone: bool = False) -> Name:
-    """Return the name of a joint's quantity, with so many dots; `of` is the letter of a force or a
-    momentum.
-
-    alone: whether no other joint has coordinates of these letters, so that LaTeX needs no index for
-    the joint.
+    """Return the name of a joint's quantity, with this number of dots; `of` is the letter of a
+    force or a momentum. alone: whether no other joint has coordinates with the same letters, so
+    that LaTeX needs no index for the joint.
     """
     word = re.sub(r"\W", "_", raw)
     word = f"j{word}" if word[:1].isdigit() else word
@@ -194,7 +196,7 @@ def _of_joint(raw: str, alone: bool = False) -> str:
 
 
 def upright(word: str) -> str:
-    r"""A name in LaTeX: Greek letters and single letters as mathematics has them, words of several
+    r"""Return a name in LaTeX: Greek letters and single letters in italics, words of several
     letters upright.
 
     >>> upright("theta1"), upright("crank pin"), upright("l_upper")
@@ -225,7 +227,7 @@ def _unique(name: Name, taken: set[str]) -> Name:
 
 
 def symbols(names: Iterable[Name]) -> list[Any]:
-    """Return the SymPy symbols of some names."""
+    """Return the SymPy symbols for some names."""
     import sympy
 
     return [sympy.Symbol(name.symbol) for name in names]

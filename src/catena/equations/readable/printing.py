@@ -1,4 +1,4 @@
-"""Rows of equations as text and as LaTeX, with as many terms on a line as there is room for."""
+"""Rows of equations as text and as LaTeX, with as many terms on a line as fit."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ Writer = Callable[[Any, bool], str]
 
 
 class Paper(NamedTuple):
-    """What lines are broken for: the room on a line, a function that measures a string, the sign of
-    a product, and the indentation of later lines.
+    """The rules by which lines are broken: the room on a line, a function that measures a string,
+    the sign of a product, and the indentation of later lines.
     """
 
     room: float
@@ -113,8 +113,8 @@ def latex(
 def equation_lines(
     lefts: Iterable[Term], rights: Iterable[Term], write: Writer, paper: Paper
 ) -> list[str]:
-    """Return an equation with as many terms on a line as there is room for; the right side together
-    where that is possible.
+    """Return the lines of an equation, each with as many terms as fit; the right side stays
+    together where possible.
     """
     left, right = (broken(side, write, paper) for side in (lefts, rights))
     together = f"= {' '.join(right)}"
@@ -123,8 +123,8 @@ def equation_lines(
 
 
 def filled(pieces: Sequence[str], paper: Paper) -> list[str]:
-    """Return as many pieces on a line as there is room for. The caller indents lines after the
-    first.
+    """Return the pieces joined into lines, each with as many pieces as fit. The caller indents
+    lines after the first.
     """
     lines = [""]
     for piece in pieces:

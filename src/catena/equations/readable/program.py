@@ -1,7 +1,7 @@
-"""A tape as a program: one function in plain Python (math only) or in C (math.h only).
+"""A CasADi function as a program: one function in plain Python (math only) or in C (math.h only).
 
 Each value that is used more than once has a line of its own; the others are written where they are
-used. The arithmetic is the tape's, operation by operation.
+used. The arithmetic is that of the CasADi function, operation by operation.
 """
 
 from __future__ import annotations
@@ -91,9 +91,10 @@ C = {op: line.removeprefix("math.") for op, line in PYTHON.items()} | {
 
 @dataclass(frozen=True)
 class Dialect:
-    """A language: the text of each operation, how a value is named, its words for infinity and NaN.
+    """A programming language: the form of each operation and of names, and its constants for
+    infinity and NaN.
 
-    sign: how tightly a sign binds; SUM where a minus may only begin a sum.
+    sign: how tightly a sign binds; SUM where a minus is allowed only at the beginning of a sum.
     """
 
     operations: Mapping[str, str]

@@ -47,7 +47,7 @@ class Ratio:
         return -self + other
 
     def cleaned(self) -> Harmonics:
-        """Raise: a denominator is left at the end."""
+        """Raise NotHarmonic, because a denominator is left at the end."""
         raise NotHarmonic("a quotient whose denominator does not cancel")
 
 
@@ -58,7 +58,7 @@ def _parts(x: Harmonics | Ratio) -> tuple[Harmonics, Harmonics]:
 
 
 def cancelled(top: Harmonics, below: Harmonics) -> Harmonics | Ratio:
-    """Return top / below, without a denominator where it divides."""
+    """Return top / below as a sum if the division is exact, else as a Ratio."""
     if not top.parts:
         return top
     if below.terms > LARGEST_DIVISOR:
@@ -73,7 +73,7 @@ def cancelled(top: Harmonics, below: Harmonics) -> Harmonics | Ratio:
 
 def root(x: Harmonics) -> Harmonics:
     """Return the square root of a sum that is the square of another one. Its sign is that of the
-    root at zero angles; the chart of the angles has to keep to that side.
+    root at zero angles; angles must stay in the range where it keeps that sign.
     """
     if x.terms > LARGEST_DIVISOR:
         raise NotHarmonic("the operation sqrt")

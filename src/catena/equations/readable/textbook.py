@@ -1,7 +1,5 @@
-"""The textbook's form: rows of terms, each a coefficient times accelerations, speeds, forces or
-nothing.
-
-statement -> harmonic sums -> grouped by a_j, v_j v_k, the rest -> coefficients factored
+"""The textbook's form: equations of terms, each a coefficient times accelerations, speeds, forces
+or 1. statement -> harmonic sums -> grouped by a_j, v_j v_k, the rest -> coefficients factored
 """
 
 from __future__ import annotations
@@ -59,10 +57,8 @@ def textbook(
     statement: Statement, names: Names, budget: Budget, units: Sequence[Sequence[Any]] = ()
 ) -> list[EquationRow]:
     """Return the rows of a statement in normal form. Raise NotHarmonic or OutOfBudget where there
-    is none, or none within the budget.
-
-    units: quaternions of length 1, as symbols; the square of the first of each is replaced by the
-    others.
+    is no such form, or none within the budget. units: the symbols of quaternions of length 1; the
+    square of the first symbol of each is replaced by those of the others.
     """
     inputs = [s for role in statement.roles for s in symbols(names[role])]
     left, right, meanings = _walk(statement, inputs, names, budget)
@@ -86,8 +82,8 @@ def textbook(
 def _walk(
     statement: Statement, inputs: Sequence[Any], names: Names, budget: Budget
 ) -> tuple[list[Any], list[Any], list[Any]]:
-    """Return the outputs as harmonic sums, left and right, and the expressions that the ring's
-    generators stand for.
+    """Return the left and right sides as harmonic sums, and the expressions that the generators of
+    the polynomial ring stand for.
     """
     tape = read(statement.tape)
     fixed = _of_parameters(tape, inputs, set(symbols(names["p"])))
@@ -118,7 +114,7 @@ def _walk(
 
 
 def _of_parameters(tape: Tape, inputs: Sequence[Any], parameters: set[Any]) -> dict[int, Any]:
-    """Return the nodes that depend on nothing but parameters and numbers, as SymPy expressions."""
+    """Return the instructions that depend on parameters and numbers only, as SymPy expressions."""
     fixed: dict[int, Any] = {}
     for n, node in enumerate(tape.nodes):
         if node.op == "INPUT" and inputs[node.at] not in parameters:
@@ -129,7 +125,7 @@ def _of_parameters(tape: Tape, inputs: Sequence[Any], parameters: set[Any]) -> d
 
 
 def _value(node: Node, arguments: Sequence[Harmonics], zero: Harmonics) -> Harmonics:
-    """Evaluate one operation of the tape on harmonic sums."""
+    """Evaluate one instruction of the CasADi function on harmonic sums."""
     if node.op == "INPUT":
         return zero.generator(node.at)
     if node.op == "CONST":
@@ -213,8 +209,8 @@ def _terms(
 
 
 def _shortest(e: Any) -> Any:
-    """Return the shortest of several forms: cosines of sums as they are, products of cosines,
-    squares of sines.
+    """Return the shortest of several forms of an expression: with cosines of sums, with products of
+    cosines, or with squares of sines.
     """
     forms = [e, sp.factor_terms(e, sign=True)]
     if 1 < len(e.args) <= FACTORED and any(
@@ -232,8 +228,8 @@ def _shortest(e: Any) -> Any:
 
 
 def tidy(e: Any) -> Any:
-    """Return a polynomial of parameters as a product where it is one, else collected by the symbols
-    that shorten it.
+    """Return a polynomial of parameters as a product if it factors, else collected by the symbols
+    that make it shortest.
     """
     if not e.is_Add or len(e.args) > FACTORED:
         return e
@@ -245,8 +241,8 @@ def tidy(e: Any) -> Any:
 
 
 def _length(e: Any) -> int:
-    """Return a measure of how long an expression is to read: its operations, and the digits of its
-    numbers.
+    """Return a measure of how long an expression appears in print: its number of operations, and
+    the digits of its numbers.
     """
     digits = sum(
         len(f"{abs(float(x)):.15g}")

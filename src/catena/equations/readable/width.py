@@ -1,4 +1,4 @@
-"""How wide a formula is in print: LaTeX of the kind that catena writes, measured in em of its font.
+"""The width in print of LaTeX of the kind that catena writes, in em of its font.
 
 The advance widths are those of Computer Modern at 10 pt, the spaces those of TeX's mathematics; a
 test compares them with a renderer.
@@ -72,7 +72,7 @@ def width(latex: str) -> float:
 
 
 def _grouped(tokens: Iterator[str], until: str = "") -> list[Any]:
-    """Return tokens with the contents of braces as lists."""
+    """Return a list of tokens in which the contents of braces are lists of their own."""
     found: list[Any] = []
     for token in tokens:
         if token == until:
@@ -94,7 +94,7 @@ def _of(items: list[Any]) -> float:
 
 
 def _item(items: list[Any], k: int) -> tuple[float, int]:
-    """Return the width of item k with its arguments, and the place of the next item."""
+    """Return the width of item k with its arguments, and the index of the next item."""
     x = items[k]
     if isinstance(x, list):
         return _of(x), k + 1
@@ -130,7 +130,7 @@ def _scripts(items: list[Any], k: int) -> tuple[float, int]:
 
 
 def _argument(items: list[Any], k: int) -> list[Any]:
-    """Return the argument of a command at k - 1."""
+    """Return the argument of the command before item k."""
     if k >= len(items):
         return []
     return items[k] if isinstance(items[k], list) else [items[k]]
@@ -149,7 +149,7 @@ def _matrix(items: list[Any], k: int) -> tuple[float, int]:
 
 
 def _binary(items: list[Any], k: int) -> bool:
-    """Whether a sign stands between two items, and so has space around it."""
+    """Return whether a sign stands between two items, so that it has space around it."""
     before = next((x for x in reversed(items[:k]) if x not in (" ", "&")), None)
     return before is not None and before not in ("(", "[", "=", ",", r"\left", r"\quad")
 

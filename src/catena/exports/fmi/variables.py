@@ -58,7 +58,9 @@ class FmuVariable:
 
 @dataclass(frozen=True)
 class Unit:
-    """An FMU to be written: the plant, the kinds "me" and "cs", and what follows from them."""
+    """An FMU to be written: the plant, the kinds ("me", "cs"), and the variables that follow from
+    them.
+    """
 
     plant: Plant
     kinds: tuple[str, ...]
@@ -124,14 +126,13 @@ class Unit:
 
     @property
     def unknown_at_start(self) -> list[FmuVariable]:
-        """The variables that are computed from the start values."""
+        """The variables whose values are computed from the start values."""
         found = [x for x in self.variables if x.initial == "calculated"]
         return found[: len(found) - len(self.indicators)]
 
     def dependencies(self, x: FmuVariable, start: bool = False) -> list[int]:
-        """Return the references of the variables on which x depends, by the sparsity of the tapes.
-
-        They are time, states and inputs; at the start also parameters.
+        """Return the references of the variables on which x depends, by the sparsity of the plant's
+        functions: among time, states and inputs, and at the start also parameters.
         """
         p = self.plant
         if x.derivative_of:
@@ -153,7 +154,7 @@ class Unit:
 
     @cached_property
     def _first(self) -> dict[str, int]:
-        """The first reference of time, states, inputs, outputs and parameters."""
+        """The first references of time, states, inputs, outputs and parameters."""
         p = self.plant
         u = 1 + 2 * len(p.states)
         return {
@@ -205,7 +206,7 @@ def _clean(text: str) -> str:
 
 
 def heading(unit: Unit) -> dict[str, object]:
-    """Return the attributes of the model that both versions have."""
+    """Return the attributes of the model that FMI 2 and FMI 3 have in common."""
     return {
         "modelName": unit.plant.mechanism.name or unit.plant.name,
         "generationTool": f"catena {VERSION}",

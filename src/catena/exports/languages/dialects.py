@@ -1,4 +1,4 @@
-"""How other languages write the operations of a tape, and the code of one function from a tape."""
+"""The form of each operation in other languages, and the code of one function in them."""
 
 from __future__ import annotations
 
@@ -109,8 +109,8 @@ MODELICA = Dialect(
 
 
 def tape_of(f: ca.Function, dialect: Dialect, language: str, missing: Sequence[str] = ()) -> Tape:
-    """Return the tape of a function; raise CompileError with the operations that the language
-    lacks.
+    """Return the list of operations of a function; raise CompileError with the operations that the
+    language lacks.
     """
     tape = read(f)
     own = {"INPUT", "CONST", "OUTPUT", "ADD", "SUB", "MUL", "DIV", "NEG", "SQ", "TWICE", "INV"}
@@ -159,7 +159,7 @@ def save(plant: Plant, folder: Path, name: str, text: str) -> Path:
 
 
 def listing(plant: Plant) -> list[str]:
-    """Return lines that say what the entries of x, u, p and y are, counted from one."""
+    """Return lines that give the meaning of the entries of x, u, p and y, counted from one."""
     found = []
     for letter, some in (
         ("x", plant.states),

@@ -103,7 +103,7 @@ def write(plant: Plant, folder: Path) -> Path:
 
 
 def _inside(plant: Plant) -> Iterator[str]:
-    """Yield the lines between the first and the last one of the model."""
+    """Yield the lines between the first and the last line of the model."""
     groups = (plant.states, plant.inputs, plant.outputs, plant.parameters)
     names = _names([v for some in groups for v in some])
     cut = [sum(map(len, groups[:k])) for k in range(5)]

@@ -1,5 +1,5 @@
 """MJCF: the reader and the writer of MuJoCo's models. MuJoCo itself parses and compiles the file;
-every number is one of its compiled model.
+all numbers are read from the compiled model.
 
     MJCF                        catena
     body                        body; without a joint it is fixed to its parent
@@ -17,8 +17,8 @@ every number is one of its compiled model.
     density, viscosity, wind    fluid
     actuator, keyframe          controllers and named states of the scenario, as is the time step
 
-`mapping` says of every element whether it is taken, approximated or refused. Soft contacts and soft
-equalities have no rigid counterpart: their solver parameters are left out.
+`mapping` reports for every element whether it is taken, approximated or refused. Soft contacts and
+soft equalities have no rigid counterpart: their solver parameters are left out.
 """
 
 from typing import TYPE_CHECKING

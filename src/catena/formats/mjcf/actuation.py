@@ -1,4 +1,4 @@
-"""Actuators and keyframes: what a file says of a run, as the plain data of a [scenario] table.
+"""Actuators and keyframes, as the plain data of a [scenario] table.
 
     force = clip(gain clip(signal) + b0 + b1 l + b2 l'),     tau = gear force,     l = sum of gear q
     gain = g0 + g1 l + g2 l'
@@ -75,9 +75,9 @@ def actuators(m: Any, names: Names, mapping: MappingReport) -> list[dict[str, An
 
 
 def _force_ranges(m: Any, a: int) -> tuple[list[tuple[float, float]], str]:
-    """Return the ranges to which the force of an actuator is clipped, one after the other: its own,
-    that of its tendon and that of its joint. And what is not taken of them, since several actuators
-    share the range.
+    """Return the ranges to which the force of an actuator is clipped, in this order: its own, that
+    of its tendon and that of its joint; and a phrase about the ranges that are left out because
+    several actuators share them.
     """
     spans: list[tuple[float, float]] = []
     shared = ""
@@ -105,13 +105,14 @@ def _force_ranges(m: Any, a: int) -> tuple[list[tuple[float, float]], str]:
 
 
 def _span(ends: Any, unit: float = 1.0) -> tuple[float, float]:
-    """Return a range (lowest, highest) in a unit, which may be negative."""
+    """Return a range (lowest, highest) in a unit; its ends may be negative."""
     low, high = sorted(float(x) / unit for x in ends)
     return low, high
 
 
 def _nested(spans: list[tuple[float, float]]) -> tuple[float, float]:
-    """Return the one range that clips as several do one after the other.
+    """Return the single range that clips in the same way as several ranges applied one after the
+    other.
 
     >>> _nested([(-3.0, 5.0), (-4.0, 2.0)]), _nested([(0.0, 1.0), (2.0, 3.0)])
     ((-3.0, 2.0), (2.0, 2.0))
@@ -129,7 +130,7 @@ def _tendon_joints(m: Any, t: int) -> list[int]:
 
 
 def _no_thruster(m: Any, a: int) -> str:
-    """Return why an actuator at a site is no thruster; "" where it is one."""
+    """Return the reason why an actuator at a site is not a thruster; "" for a thruster."""
     if m.actuator_trnid[a, 1] >= 0:
         return "its site moves against a reference site, which is not taken"
     return _other_law(m, a) or (
@@ -161,7 +162,9 @@ def _thruster(m: Any, a: int, name: str, names: Names) -> dict[str, Any]:
 
 
 def _activation(m: Any, a: int) -> dict[str, Any]:
-    """Return the keys of a controller for the state between signal and force."""
+    """Return the keys of a controller that describe the state between signal and force
+    (activation).
+    """
     kind = int(m.actuator_dyntype[a])
     if not kind:
         return {}
@@ -178,7 +181,7 @@ def _activation(m: Any, a: int) -> dict[str, Any]:
 
 
 def _other_law(m: Any, a: int) -> str:
-    """Return why an actuator's law is not affine; "" where it is."""
+    """Return the reason why the law of an actuator is not affine; "" for an affine law."""
     if m.actuator_plugin[a] >= 0:
         return "its law is that of a plugin, which is a program and is not run"
     if m.actuator_dyntype[a] and m.actuator_dyntype[a] not in (INTEGRATOR, *FILTERS):
@@ -193,7 +196,7 @@ def _other_law(m: Any, a: int) -> str:
 
 
 def _path(m: Any, a: int, names: Names) -> dict[str, float]:
-    """Return {coordinate: gear} of an actuator's length; empty where it has another
+    """Return {coordinate: gear} of the length of an actuator; empty for another kind of
     transmission.
     """
     gear = float(m.actuator_gear[a, 0])

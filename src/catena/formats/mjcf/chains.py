@@ -10,8 +10,8 @@ from ...model import Body, Freedom, Joint, Mechanism, Pose
 
 
 class Step(NamedTuple):
-    """One joint of a MuJoCo body: the catena joint that it belongs to, its motion, its name, and
-    the pose K of its frame in the body.
+    """One MuJoCo joint: the catena joint that it belongs to, its motion, its name, and the pose K
+    of its frame in the body.
     """
 
     joint: Joint

@@ -1,6 +1,6 @@
 """Contacts: bodies that may touch the planes of the ground and each other, and pairs that may not.
 
-MuJoCo's contacts are soft, these are rigid. What stands for what:
+MuJoCo's contacts are soft, catena's are rigid. The elements correspond as follows:
 
     plane of the ground, at any pose   the half-space below a frame
     contype, conaffinity               which bodies touch a plane
@@ -74,7 +74,7 @@ def touched(
 def _on_planes(
     m: Any, solid: list[int], planes: dict[int, str], names: Names, mapping: MappingReport
 ) -> Iterator[Contact]:
-    """Yield the contacts that contype and conaffinity allow."""
+    """Yield the contacts of bodies with planes that contype and conaffinity allow."""
     excluded = {frozenset(pair) for pair in _excluded(m)}
     for plane, surface in planes.items():
         for b in (b for b in range(1, m.nbody) if m.body_weldid[b]):
@@ -128,7 +128,7 @@ class _Law:
     restitution: float
 
     def sentence(self, spread: bool) -> str:
-        """Say what stands for MuJoCo's soft contact."""
+        """Return a sentence about the rigid contact that replaces MuJoCo's soft contact."""
         largest = "; the largest values of its geoms" if spread else ""
         return (
             f"rigid, with Coulomb friction {self.friction:g}, restitution {self.restitution:.3g} by"
@@ -140,7 +140,7 @@ class _Law:
 def _report_untouched(
     m: Any, others: list[int], files: MeshFiles, names: Names, mapping: MappingReport
 ) -> None:
-    """Record which geoms that collide in MuJoCo nothing touches here."""
+    """Report the geoms that collide in MuJoCo but have no contact in the mechanism."""
     for g in others:
         name = m.geom(g).name or f"of {names.body(int(m.geom_bodyid[g]))}"
         if m.geom_type[g] == HFIELD:
@@ -193,7 +193,7 @@ def _restitution(solref: Any) -> float:
         exp(-z / w atan2(2 z w, 2 z^2 - 1)),      w = sqrt(1 - z^2)      [Schwager2007]
 
     solref: time constant and z, or minus stiffness and minus damping. Where z is 1 or more, as by
-    default, it is 0: what would be left of the speed, 0.135 at most, is not taken.
+    default, the result is 0, in place of the exact ratio, which is at most 0.135.
 
     >>> _restitution([0.02, 1.0]), round(_restitution([0.02, 0.1]), 4)
     (0.0, 0.7441)

@@ -1,5 +1,5 @@
 """Equalities: connect and weld close loops, those of joints become mimics, those of fixed tendons
-couple coordinates. MuJoCo's are soft, these are exact.
+couple coordinates. MuJoCo's equalities are soft, catena's are exact.
 """
 
 from __future__ import annotations
@@ -98,9 +98,9 @@ def _closing(m: Any, e: int, name: str, names: Names) -> Joint:
 
 
 def _leads(m: Any, e: int, followed: Followed) -> bool:
-    """Whether a joint equality makes its first joint follow its second: it does not where the first
-    follows another already, is held at a value, leads the second, or follows by a curve and has
-    losses or an armature, which a follower by a function cannot have.
+    """Return whether a joint equality makes its first joint follow its second. It does not if the
+    first joint follows another already, is held at a value, leads the second, or would follow by a
+    nonlinear function and has losses or an armature, which such a follower cannot have.
     """
     follower, leader = int(m.eq_obj1id[e]), int(m.eq_obj2id[e])
     if leader < 0 or follower in followed or not m.eq_data[e, 1:5].any():
@@ -121,8 +121,8 @@ def _polynomial(m: Any, e: int) -> Polynomial:
 
 
 def _led(joint: int, followed: Followed) -> tuple[int, Polynomial]:
-    """Return the joint at the head of a chain of followers, itself where it follows none, and the
-    coordinate as a polynomial of the head's.
+    """Return the joint at the head of a chain of followers (the joint itself if it follows none),
+    and the coordinate as a polynomial of the head's coordinate.
     """
     leader, f = joint, Polynomial([0.0, 1.0])
     while leader in followed:
@@ -164,14 +164,16 @@ def _row(m: Any, e: int, name: str, names: Names, followed: Followed) -> Constra
 
 
 def _written(f: Polynomial, joint: str) -> str:
-    """Return a polynomial of a joint's coordinate as an expression."""
+    """Return a polynomial of a joint's coordinate as an expression string."""
     q = f"q_{identifier(joint)}"
     powers = ["", f" * {q}", *(f" * {q}**{k}" for k in range(2, len(f.coef)))]
     return " + ".join(f"({float(c)!r}){p}" for c, p in zip(f.coef, powers) if c) or "0.0"
 
 
 def _uncoupled(m: Any, e: int) -> str:
-    """Return why an equality of tendons is no linear coupling; "" where it is one."""
+    """Return the reason why an equality of tendons is not a linear coupling; "" for a linear
+    one.
+    """
     tendons = [t for t in (int(m.eq_obj1id[e]), int(m.eq_obj2id[e])) if t >= 0]
     if any(m.wrap_type[w] != WRAP_JOINT for t in tendons for w in _wraps(m, t)):
         return (

@@ -27,8 +27,8 @@ def mesh_files(spec: Any, path: Path) -> MeshFiles:
 
 
 def is_shape(m: Any, g: int, files: MeshFiles) -> bool:
-    """Whether a geom becomes a shape: height fields, distance fields and meshes without a file do
-    not.
+    """Return whether a geom becomes a shape. Height fields, distance fields and meshes without a
+    file do not.
     """
     kind = int(m.geom_type[g])
     return kind not in (HFIELD, MESH, SDF) or (

@@ -51,7 +51,7 @@ def joints(m: Any, b: int, names: Names, mapping: MappingReport) -> BodyJoints:
     ]
     springs = [s for k in range(count) if (s := _spring(m, first + k, names, mapping))]
     for k in range(count):
-        _said(m, first + k, names.joint(first + k), mapping)
+        _report_joint(m, first + k, names.joint(first + k), mapping)
     return BodyJoints(tuple(found), tuple(Body.massless(name) for name in between), tuple(springs))
 
 
@@ -116,8 +116,8 @@ def _spring(m: Any, j: int, names: Names, mapping: MappingReport) -> JointSpring
     return JointSpring(f"spring {names.joint(j)}", names.joint(j), float(m.jnt_stiffness[j]), rest)
 
 
-def _said(m: Any, j: int, name: str, mapping: MappingReport) -> None:
-    """Record what became of the joint."""
+def _report_joint(m: Any, j: int, name: str, mapping: MappingReport) -> None:
+    """Report how the joint was treated."""
     if m.jnt_limited[j] and m.jnt_type[j] == BALL:
         mapping.approximate("joint", name, "the cone that limits a ball joint is not taken")
     elif m.jnt_limited[j] and m.jnt_type[j] in (SLIDE, HINGE):

@@ -1,6 +1,7 @@
-"""A specification without its meshes, height fields and textures, or without those whose files are
-missing. Sensors, which are not read, and pairs of geoms that name what is removed are removed too.
-Mass is never lost: a body whose mass or inertia would come from a mesh is refused by name.
+"""A MuJoCo specification without its meshes, height fields and textures, or without those whose
+files are missing. Sensors, which are not read, and pairs of geoms that name what is removed are
+removed too. Mass is never lost: a body whose mass or inertia would come from a mesh is refused by
+name.
 """
 
 from __future__ import annotations
@@ -20,15 +21,15 @@ LeftOut = tuple[str, str, str]  # element, name, why
 
 
 def strip(spec: Any, path: Path) -> list[LeftOut]:
-    """Remove all of them from a specification, with the geoms that show them; return what was
-    removed.
+    """Remove all of these from a specification, with the geoms that show them; return a list of
+    what was removed.
     """
     return _remove(spec, path, _assets(spec), ASKED)
 
 
 def strip_missing(spec: Any, path: Path) -> list[LeftOut]:
-    """Remove those whose files are missing; return what was removed. A file without bodies, a part
-    of others, is left to MuJoCo.
+    """Remove those whose files are missing; return a list of what was removed. A file without
+    bodies, which is meant to be included by others, is left unchanged.
     """
     gone = {
         word: [x for x in group if _missing(spec, path, word, x)]
@@ -49,7 +50,7 @@ def _assets(spec: Any) -> dict[str, list[Any]]:
 
 
 def _missing(spec: Any, path: Path, word: str, asset: Any) -> bool:
-    """Whether an asset names a file that is not there."""
+    """Return whether an asset names a file that does not exist."""
     folder = {"texture": spec.texturedir, "hfield": ""}.get(word, spec.meshdir) or ""
     named = [asset.file, *getattr(asset, "cubefiles", ())]
     return any(not os.path.isfile(path.parent / folder / name) for name in named if name)

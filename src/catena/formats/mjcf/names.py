@@ -49,7 +49,7 @@ class Names:
         return self._centres[b]
 
     def medium(self, b: int) -> str:
-        """Return the name of a frame along the body's principal axes, at its centre of mass."""
+        """Return the name of a frame at the body's centre of mass, along its principal axes."""
         return _free(f"{self._bodies[b]} principal axes", self._taken)
 
     def surface(self, name: str) -> str:

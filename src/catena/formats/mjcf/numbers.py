@@ -12,17 +12,19 @@ from ...model import IDENTITY, ORIGIN, Matrix, Pose
 
 
 def number(x: float) -> str:
-    """Return the number as a text with all its digits."""
+    """Return the number as a string with all its digits."""
     return repr(float(x))
 
 
 def numbers(values: Sequence[float]) -> str:
-    """Return several numbers as a text, separated by spaces."""
+    """Return several numbers as one string, separated by spaces."""
     return " ".join(map(number, values))
 
 
 def quaternion(R: Matrix) -> tuple[float, ...]:
-    """Return the unit quaternion of a rotation, scalar first and not negative."""
+    """Return the unit quaternion of a rotation, scalar first, with a scalar part that is not
+    negative.
+    """
     r = np.array(R, float)
     K = (
         np.array(
@@ -41,18 +43,18 @@ def quaternion(R: Matrix) -> tuple[float, ...]:
 
 
 def attitude(R: Matrix) -> dict[str, str]:
-    """Return the attribute of a rotation; none for the identity."""
+    """Return the attribute that expresses a rotation; an empty mapping for the identity."""
     return {} if R == IDENTITY else {"quat": numbers(quaternion(R))}
 
 
 def placed(X: Pose) -> dict[str, str]:
-    """Return the attributes of a pose."""
+    """Return the attributes that express a pose."""
     return ({} if X.position == ORIGIN else {"pos": numbers(X.position)}) | attitude(X.rotation)
 
 
 def principal(I: Sequence[float]) -> tuple[tuple[float, ...], Matrix]:
-    """Return the principal moments and R_BP, the axes that they belong to, of an inertia (xx, xy,
-    xz, yy, yz, zz).
+    """Return the principal moments of an inertia (xx, xy, xz, yy, yz, zz), and R_BP, the axes that
+    they belong to.
     """
     xx, xy, xz, yy, yz, zz = map(float, I)
     if not (xy or xz or yz):

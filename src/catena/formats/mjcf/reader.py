@@ -1,4 +1,4 @@
-"""Reader: MuJoCo's compiled model as a mechanism, with what became of each element."""
+"""Reader: MuJoCo's compiled model as a mechanism, with a report on how each element was treated."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ def read(
 
     within: the folder that contains all files it may name, by default its own folder. contacts:
     whether bodies touch the planes of the ground, and each other as the pairs of the file say,
-    rigidly and with the friction of their geoms (`contacts`);
-    MuJoCo's own contacts are soft. meshes: whether files of meshes, height fields and textures are
-    opened; without them, and where they are missing, what they show is left out.
+    rigidly and with the friction of their geoms (`contacts`); MuJoCo's own contacts are soft.
+    meshes: whether files of meshes, height fields and textures are opened; otherwise, and where
+    they are missing, the geoms that use them are left out.
     """
     spec, m, left_out = compiled(path, Path(within) if within else None, meshes)
     names = Names(m)
@@ -154,7 +154,7 @@ def _centres(m: Any, names: Names) -> list[Frame]:
 
 
 def _weightless(m: Any, names: Names, mapping: MappingReport) -> list[Force]:
-    """Return the forces that carry a share of the weight of bodies: gravcomp."""
+    """Return the forces that carry a fraction of the weight of bodies (gravcomp)."""
     g = _gravity(m)
     for b in _compensated(m):
         mapping.take("gravcomp", names.body(b), "a force at its centre of mass")
@@ -169,7 +169,7 @@ def _weightless(m: Any, names: Names, mapping: MappingReport) -> list[Force]:
 
 
 def _world(spec: Any, m: Any, mapping: MappingReport) -> None:
-    """Record what became of the file's masses, surroundings and named states."""
+    """Report how the masses, the surroundings and the named states of the file were treated."""
     guessed = [
         b.name or "(unnamed)"
         for b in spec.bodies

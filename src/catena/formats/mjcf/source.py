@@ -1,5 +1,5 @@
 """The files of a model, checked before MuJoCo opens any of them: XML without entities, and no path
-that leaves the folder that the user names.
+outside the folder that the user names.
 """
 
 from __future__ import annotations
@@ -42,11 +42,10 @@ _FILES = ("file", *(f"file{side}" for side in ("right", "left", "up", "down", "f
 def compiled(
     path: Path, within: Path | None, meshes: bool = True
 ) -> tuple[Any, Any, list[LeftOut]]:
-    """Return MuJoCo's specification of a file, its compiled model, and what was left out.
-
+    """Return MuJoCo's specification of a file, its compiled model, and a list of what was left out.
     within: the folder that contains everything the file may name; by default its own folder.
     meshes: whether meshes, height fields and textures are opened. Those whose files are missing are
-    left out, as long as no mass comes from them.
+    left out, unless a mass is computed from them.
     """
     root = parse(files.read(path), path)
     if root.tag != "mujoco":
@@ -136,8 +135,9 @@ def _documents(
 
 
 def _allowed(path: Path, tag: str, places: list[Path], named: str, within: Path) -> None:
-    """Raise FormatError where a named file lies outside, or would where it is looked for: MuJoCo
-    looks in the folders of the main file and of the one that names it.
+    """Raise FormatError where a named file lies outside the folder, or would lie outside in one of
+    the places where MuJoCo looks for it: the folders of the main file and of the file that names
+    it.
     """
     outside = [p for p in places if not p.resolve().is_relative_to(within)]
     if len(outside) == len(places) or any(os.path.exists(p) for p in outside):
@@ -149,8 +149,8 @@ def _allowed(path: Path, tag: str, places: list[Path], named: str, within: Path)
 
 
 def _finite(path: Path, root: Element) -> None:
-    """Raise FormatError for values that are not numbers: MuJoCo's compiler never returns from some
-    of them. Ranges may be infinite.
+    """Raise FormatError for values that are not numbers, because MuJoCo's compiler never returns
+    from some of them. Ranges may be infinite.
     """
     faults = [
         f"<{e.tag}> {e.get('name', '')}: {key} = {value!r}"

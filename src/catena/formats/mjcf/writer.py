@@ -1,9 +1,8 @@
-"""Writer: a mechanism as the text of an MJCF file. What MJCF cannot express is refused, all of it
-in one error and by name.
-
-A joint says X_PC = placement D1(q1) D2(q2) ... offset^-1, MuJoCo X_PB = X0 T1 T2 ... with T = K D
-K^-1 in the body's own frame. Both are the same where X0 = placement offset^-1 and K is the offset;
-a chain of massless bodies becomes several joints of one body.
+"""Writer: a mechanism as the text of an MJCF file. Everything that MJCF cannot express is refused
+by name, in one error. A joint of catena means X_PC = placement D1(q1) D2(q2) ... offset^-1, MuJoCo
+X_PB = X0 T1 T2 ... with T = K D K^-1 in the body's own frame. Both are the same where X0 =
+placement offset^-1 and K is the offset; a chain of massless bodies becomes several joints of one
+body.
 """
 
 from __future__ import annotations
@@ -61,7 +60,7 @@ def text(mechanism: Mechanism) -> str:
 
 # --- what it cannot say
 def _unsayable(m: Mechanism) -> Iterator[str]:
-    """Yield what MJCF cannot express, each by name."""
+    """Yield a sentence for each record that MJCF cannot express."""
     for b in m.bodies:
         if b.flexible is not None or any(f.body == b.name for f in m.beams):
             yield f"body {b.name!r}: MJCF has no beams as ours"
@@ -125,15 +124,15 @@ def _unsayable_joint(j: Joint) -> Iterator[str]:
 
 
 def _light(m: Mechanism) -> Iterator[str]:
-    """Yield the bodies that move and have no mass, alone or with those fixed to them."""
+    """Yield the bodies that move and have no mass, neither alone nor with those fixed to them."""
     chain = Chains(m)
     moving = (b.name for b in m.bodies if b.name not in chain.absorbed and chain.steps_of(b.name))
     return (name for name in moving if not any(x.mass for x in chain.welded(name)))
 
 
 def _lost(m: Mechanism, given: Mechanism) -> Iterator[str]:
-    """Yield what the file does not hold although the motion stays the same, or holds only in
-    MuJoCo's way.
+    """Yield a sentence for each property that the file does not contain although the motion is the
+    same, or contains only in MuJoCo's form.
     """
     if given.parameters:
         yield (
@@ -311,8 +310,8 @@ def _polynomial(mimic: Mimic) -> tuple[float, ...]:
 
 
 def _free(chains: Chains, name: str, steps: list[Step], X: Pose) -> bool:
-    """Whether MuJoCo's free joint has these coordinates: its parent is the world, and placement and
-    offset are the identity.
+    """Return whether a free joint has the coordinates of MuJoCo's free joint: its parent is the
+    world, and placement and offset are the identity.
     """
     row = chains.row(name)
     return (

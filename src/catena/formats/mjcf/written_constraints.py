@@ -22,8 +22,8 @@ class Combination(NamedTuple):
 
 
 class _Numbers:
-    """The `Places` of a mechanism of numbers at given coordinates; what is no sum of coordinates
-    raises an error.
+    """The interface `Places` with numbers for the coordinates of a mechanism; a quantity that is
+    not a sum of coordinates raises an error.
     """
 
     def __init__(self, m: Mechanism, q: Mapping[str, float]):
@@ -55,7 +55,7 @@ LINEAR = ("coupling", "gear_pair", "belt", "rack_and_pinion", "screw")
 
 
 def unsayable(m: Mechanism, x: Holonomic) -> str:
-    """Return why MJCF cannot express a constraint; "" where it can."""
+    """Return the reason why MJCF cannot express a constraint; "" where it can."""
     if x.kind not in LINEAR:
         return "MJCF has no constraint of that kind"
     simple = {
@@ -83,8 +83,8 @@ def combination(m: Mechanism, x: Holonomic) -> Combination:
 
 
 def equalities(root: Element, m: Mechanism) -> None:
-    """Write the fixed tendons and their equalities into a document that has the other ones
-    already.
+    """Write the fixed tendons and their equalities into a document that already contains the other
+    elements.
     """
     if not m.constraints:
         return

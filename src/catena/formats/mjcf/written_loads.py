@@ -11,10 +11,10 @@ from .numbers import number, numbers, placed
 
 
 class WrittenLoads:
-    """The loads of a mechanism (numbers only) in MuJoCo's terms.
+    """The loads of a mechanism whose values are numbers, as MJCF expresses them.
 
-    springs: {coordinate: attributes of its joint}. gravcomp: {body: the share of its weight that is
-    carried}.
+    springs: {coordinate: attributes of its joint}. gravcomp: {body: the fraction of its weight that
+    is carried}.
     """
 
     def __init__(self, m: Mechanism):
@@ -31,9 +31,7 @@ class WrittenLoads:
         }
 
     def _share(self, x: Force) -> float | None:
-        """Return the share of its body's weight that a force carries; None where it is another
-        force.
-        """
+        """Return the fraction of a body's weight that a force carries; None for any other force."""
         frame = self.m.frame(x.frame)
         g = self.m.gravity
         if (
@@ -59,7 +57,7 @@ class WrittenLoads:
         )
 
     def unsayable(self, x: Load) -> str:
-        """Return why MJCF cannot express a load; "" where it can."""
+        """Return the reason why MJCF cannot express a load; "" where it can."""
         twice = [
             y.name
             for y in self.m.loads
@@ -116,7 +114,7 @@ class WrittenLoads:
                     self.site(root, frame.body, f"{name} point", frame.pose, once=True)
 
     def site(self, root: Element, body: str, name: str, X: Pose, once: bool = False) -> None:
-        """Write a site on a body that is written already."""
+        """Write a site on a body whose element is written already."""
         if once and any(s.get("name") == name for s in root.iter("site")):
             return
         inside = (

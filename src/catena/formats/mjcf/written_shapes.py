@@ -40,15 +40,15 @@ def geom(m: Mechanism, body: str, s: Shape, n: int) -> dict[str, str] | None:
 
 
 def friction(m: Mechanism, body: str) -> float | None:
-    """Return the largest kinetic friction of the contacts of a body, as MuJoCo takes the larger of
-    two; None where it has none.
+    """Return the largest kinetic friction coefficient of the contacts of a body, because MuJoCo
+    takes the larger of two; None where it has none.
     """
     found = [c.kinetic for c in m.contacts if body in (*c.between[0], c.between[1])]
     return (min if body == GROUND else max)(found) if found else None
 
 
 def sayable(s: Shape) -> bool:
-    """Whether MuJoCo has such a geom."""
+    """Return whether MuJoCo has a geom for a shape."""
     return s.kind != "line" and (s.kind != "mesh" or Path(s.file).suffix.lower() in MESHES)
 
 
@@ -69,7 +69,9 @@ def meshes(m: Mechanism) -> list[dict[str, str]]:
 
 
 def lost_shapes(m: Mechanism) -> Iterator[str]:
-    """Yield what pictures and collisions lose in the file."""
+    """Yield a sentence for each property of pictures and collisions that the file does not
+    contain.
+    """
     for name, shapes in ((GROUND, m.ground), *((b.name, b.shapes) for b in m.bodies)):
         if lost := [s.file or s.kind for s in shapes if not sayable(s)]:
             yield f"shapes of {name!r} are left out, MuJoCo has none such: {', '.join(lost)}"

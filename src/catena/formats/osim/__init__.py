@@ -5,8 +5,8 @@ set of joints).
     Body                            body
     PinJoint, SliderJoint, ...      joints of one freedom each, slides before turns, with massless
                                     bodies between them
-    CustomJoint                     the same; what is a function of a coordinate follows it by a
-                                    spline or polynomial
+    CustomJoint                     the same; motions that are functions of a coordinate follow it
+                                    by a spline or polynomial
     Coordinate                      the coordinate of that name, its range, and its default value in
                                     the scenario
     CoordinateCouplerConstraint     mimic by a function

@@ -81,8 +81,8 @@ def _custom(n: XmlNode) -> Iterator[Axis]:
 
 
 def function_of(n: XmlNode) -> CoordinateFunction:
-    """Return the function of an element, inside <function> or itself; zero, and a fault, where it
-    is not known.
+    """Return the function in an element, inside <function> or directly; the zero function, and a
+    fault, for an unknown one.
     """
     holder = n.element.find("function")
     for e in (*(holder if holder is not None else ()), *n.element):
@@ -127,8 +127,8 @@ def _known(e: Element, n: XmlNode) -> CoordinateFunction | None:
 def chain(
     name: str, given: list[Axis], parent: str, child: str, placement: Pose, offset: Pose
 ) -> Chain:
-    """Return the chain of joints of one freedom for a joint's slides and turns, from parent to
-    child.
+    """Return the chain of joints with one degree of freedom each, from parent to child, for the
+    slides and turns of a joint.
     """
     found = Chain()
     X = placement
@@ -181,8 +181,8 @@ def chain(
 
 
 def _leads(a: Axis) -> bool:
-    """Whether a joint's own coordinate can be OpenSim's: its function is plus or minus the
-    coordinate, and perhaps a constant.
+    """Return whether the coordinate of a catena joint can be OpenSim's coordinate: its function is
+    plus or minus the coordinate, plus a constant.
     """
     return (
         a.function.kind == "polynomial"

@@ -1,5 +1,5 @@
-"""Muscles that go straight from point to point: a tension along their path, the largest isometric
-force times an activation.
+"""Muscles that run straight from point to point: a tension along their path, equal to the largest
+isometric force times an activation.
 """
 
 from __future__ import annotations

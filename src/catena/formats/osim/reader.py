@@ -26,8 +26,8 @@ _SCOPED = re.compile(rb"(</?\w+)::")
 
 
 def read(path: Path, muscles: bool = False) -> Draft:
-    """Return the draft of an OpenSim model. muscles: whether muscles that pass straight from point
-    to point pull, each by its activation.
+    """Return the draft of an OpenSim model. muscles: whether muscles that run straight from point
+    to point become tensions, each with its activation.
     """
     root = parse(_SCOPED.sub(rb"\1.", files.read(path)), path)
     model = root.find("Model")
@@ -204,8 +204,8 @@ class _Reader:
         return name.rpartition("/")[2], Pose()
 
     def couplers(self, joints: set[str]) -> Iterator[tuple[str, Mimic]]:
-        """Yield (coordinate, what it follows) of the constraints that couple coordinates; others
-        are faults.
+        """Yield (coordinate, the Mimic by which it follows) of the constraints that couple
+        coordinates; other constraints are faults.
         """
         for n in self.objects("ConstraintSet"):
             name = n.element.get("name") or ""
@@ -239,8 +239,8 @@ class _Reader:
             yield follower, Mimic(leaders[0], function=replace(f, y=tuple(scale * y for y in f.y)))
 
     def leading(self, j: Joint, follows: dict[str, Mimic]) -> Joint:
-        """Return a joint that follows a follower as one that follows the leader itself, by the
-        composed function.
+        """Return the rule of a joint that follows a follower as a rule in terms of the leader
+        itself, by the composed function.
         """
         met = {j.name}
         while j.mimic and j.mimic.joint in follows and j.mimic.joint not in met:
@@ -268,7 +268,7 @@ class _Reader:
         return Frame(name, body, Pose(position=vector(n.vector("location", ORIGIN))))
 
     def unread(self) -> None:
-        """Record what is not read, once for each kind."""
+        """Report the elements that are not read, once for each kind."""
         for group in (
             "ForceSet",
             "ControllerSet",

@@ -2,15 +2,15 @@
 
     SDF                         catena
     link                        body
-    joint                       joint; joints that reach a link twice close loops, cut where least
-                                is lost
+    joint                       joint; joints that reach a link twice close loops, cut where the
+                                fewest properties are lost
     axis dynamics, limit        damping, friction, limits; spring_stiffness: a joint_spring
     frame                       frame
     visual, collision           shapes
     gravity of a world          gravity
 
-A model that is joined to nothing is held by its first link, as a URDF's root; `floating=True` lets
-it go, as Gazebo does.
+A model that is joined to nothing is held by its first link, as a URDF's root; `floating=True`
+releases it, as Gazebo does.
 """
 
 from typing import TYPE_CHECKING

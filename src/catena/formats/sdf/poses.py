@@ -42,8 +42,8 @@ class Poses:
         return self.found[name]
 
     def base(self, n: XmlNode) -> str:
-        """Return what the pose of a link, joint or frame is relative to, by default: the model, a
-        joint's child, the frame's attachment.
+        """Return the frame relative to which the pose of a link, joint or frame is given. The
+        defaults are the model, a joint's child, and the frame's attachment.
         """
         pose = n.element.find("pose")
         said = (pose.get("relative_to") or pose.get("frame")) if pose is not None else None

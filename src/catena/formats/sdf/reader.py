@@ -131,7 +131,9 @@ class _Reader:
     def motors(
         self, nodes: list[XmlNode], joints: dict[str, Joint]
     ) -> list[transmissions.Transmission]:
-        """Return the motors that joints have by Drake's gear_ratio and rotor_inertia."""
+        """Return the motors that joints have in the form of Drake's elements gear_ratio and
+        rotor_inertia.
+        """
         found = []
         for name, n in ((n.element.get("name", ""), n) for n in nodes):
             motor = transmissions.of_joint(n.element, name) if name in joints else None
@@ -326,7 +328,9 @@ class _Reader:
     def base(
         self, links: list[XmlNode], joints: tuple[Joint, ...], X_WM: Pose
     ) -> tuple[Joint, ...]:
-        """Return the joint that fixes the first link, unless something is joined to the world."""
+        """Return the joint that fixes the first link, unless a joint connects the model to the
+        world.
+        """
         if not links or any(GROUND in (j.parent, j.child) for j in joints):
             return ()
         name = ROOT_JOINT
@@ -345,7 +349,7 @@ class _Reader:
         )
 
     def unread(self, links: list[XmlNode]) -> None:
-        """Record what is not read, once for each tag."""
+        """Report the elements that are not read, once for each tag."""
         tags = [
             e.tag
             for n in (self.model, *links, *self.model.children("joint"))

@@ -1,5 +1,5 @@
-"""[[include]]: other files in a scene, each with a prefix before its names, a place, and parameters
-of its own.
+"""[[include]]: other files in a scene, each with a prefix before its names, a pose, and values of
+its parameters.
 
 [[include]]
 file = "arm.toml"                    # next to this file or below its folder; .urdf and others too

@@ -28,7 +28,9 @@ from .tables import REQUIRED, Table
 
 
 def read_joints(top: Table) -> tuple[Joint, ...]:
-    """Return every [[joint]]; mimics are read last, since their units depend on both joints."""
+    """Return the joints of all [[joint]] tables. Mimics are read last, because their units depend
+    on both joints.
+    """
     tables = list(top.tables("joint"))
     for t in tables:
         t.only(JOINT.names)
@@ -147,8 +149,8 @@ def _measure(key: str, f: Freedom) -> str:
 
 
 def _mimic(t: Table, j: Joint, named: Mapping[str, Joint]) -> Mimic | None:
-    """Return what a joint follows. Its multiplier is in units of its own coordinate per the
-    leader's: a number, m/rad or rad/m.
+    """Return the Mimic of a joint. Its multiplier has the unit of its own coordinate per unit of
+    the leader's: a number, m/rad or rad/m.
     """
     table = t.table("mimic")
     if table is None or not j.sound:
@@ -170,8 +172,8 @@ def _mimic(t: Table, j: Joint, named: Mapping[str, Joint]) -> Mimic | None:
 
 
 def _function(t: Table) -> CoordinateFunction | None:
-    """Return the function = { kind = "spline", x = [...], y = [...] }, SI; or kind = "polynomial"
-    with its coefficients y, lowest first.
+    """Return the function given as { kind = "spline", x = [...], y = [...] } in SI, or as { kind =
+    "polynomial", y = [...] } with coefficients, lowest first.
     """
     table = t.table("function")
     if table is None:

@@ -81,7 +81,9 @@ def _table(table: FileTable) -> Json:
 
 
 def _otherwise(table: FileTable) -> list[Json]:
-    """Return the schema of a table without the key of its kind, which holds values by name."""
+    """Return the schema of a table that does not have the key of its kind, and holds values by
+    name.
+    """
     if table.otherwise is None:
         return []
     values = {
@@ -108,7 +110,7 @@ def _object(keys: Iterable[FileKey], alternatives: tuple[tuple[str, ...], ...]) 
 
 
 def _by_kind(table: FileTable) -> Json:
-    """Return the schema of keys that only some kinds have, and require."""
+    """Return the schema of the keys that only some kinds have or require."""
     rules = []
     for key in table.keys:
         if key.kinds is not None:

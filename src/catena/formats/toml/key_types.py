@@ -1,5 +1,5 @@
-"""The types of values of a file's keys. Each describes itself three times: in words and units for
-users, and as a JSON Schema for editors.
+"""The types of values of a file's keys. Each has a description in words and a unit for users, and a
+JSON Schema for editors.
 
     Text  Name  Word  Flag  Whole        single values without unit
     Quantity  Expression                 single values with unit
@@ -25,7 +25,7 @@ NUMERIC = r"^[\s(+\-]*(\d|\.\d|pi\b|(" + "|".join(FUNCTIONS) + r")\s*\()"
 
 @dataclass(frozen=True)
 class Type:
-    """The type of a key's value; anything, unless a subclass restricts it."""
+    """The type of the value of a key; any value, unless a subclass restricts it."""
 
     def words(self) -> str:
         """Return the description for users, without the unit."""
@@ -46,7 +46,7 @@ class Type:
 
 @dataclass(frozen=True)
 class Text(Type):
-    """A text that is not empty."""
+    """A string that is not empty."""
 
     what: str = "text"
 
@@ -59,7 +59,7 @@ class Text(Type):
 
 @dataclass(frozen=True)
 class Name(Text):
-    """The name of something in the model. of: the sort of thing that it names."""
+    """The name of an item of the model. of: the kind of item that it names."""
 
     of: str = "body"
 
@@ -80,7 +80,7 @@ class Word(Type):
         return f"words {self.words()}"
 
     def all(self) -> list[str]:
-        """The words."""
+        """Return the allowed words."""
         return list(self.choices() if callable(self.choices) else self.choices)
 
     def words(self) -> str:
@@ -120,8 +120,8 @@ class Whole(Type):
 
 @dataclass(frozen=True)
 class Quantity(Type):
-    """A number (SI), or a text with a unit. symbolic: whether it may be an expression of the file's
-    parameters.
+    """A number (SI), or a string with a unit. symbolic: whether it may be an expression of the
+    file's parameters.
     """
 
     dimension: str = "number"
@@ -152,8 +152,8 @@ class Quantity(Type):
 
 @dataclass(frozen=True)
 class Expression(Type):
-    """A number (SI), or a text of t, q_NAME, v_NAME and parameters. of: the names that it may use.
-    measured: its unit.
+    """A number (SI), or a string with an expression of t, q_NAME, v_NAME and parameters. of: the
+    names that it may use. measured: its unit.
     """
 
     of: str = "t, q_NAME, v_NAME, parameters"
@@ -175,7 +175,9 @@ class Expression(Type):
 
 @dataclass(frozen=True)
 class Vector(Type):
-    """As many quantities as there are names. dimension: one for all, or one for each."""
+    """A list with one quantity for each of the given names. dimension: one for all, or one for
+    each.
+    """
 
     dimension: str | tuple[str, ...] = "length"
     names: tuple[str, ...] = ("x", "y", "z")
@@ -207,7 +209,7 @@ class Vector(Type):
 
 @dataclass(frozen=True)
 class Several(Type):
-    """A list of things of one type."""
+    """A list of values of one type."""
 
     item: Type
     least: int = 0
@@ -254,7 +256,7 @@ class Inside(Type):
 
 @dataclass(frozen=True)
 class Map(Type):
-    """A table whose keys are names of the file or the mechanism. of: the sort of thing that they
+    """A table whose keys are names of the file or the mechanism. of: the kind of items that they
     name.
     """
 
@@ -273,8 +275,8 @@ class Map(Type):
 
 @dataclass(frozen=True)
 class ByName(Type):
-    """Values by the names of joints and coordinates: one each, a list for a joint of several
-    freedoms, or a table of its labels.
+    """Values by the names of joints and coordinates: one each, a list for a joint with several
+    degrees of freedom, or a table of its labels.
     """
 
     dimension: str = "length"
@@ -323,8 +325,8 @@ class Either(Type):
 
 @dataclass(frozen=True)
 class PerSpeed(Either):
-    """One quantity for all speeds of a joint, or a list with one per speed, for slides and for
-    turns.
+    """One quantity for all speeds of a joint, or a list with one per speed, in units of
+    translations and of rotations.
     """
 
     types: tuple[Type, ...] = ()

@@ -1,8 +1,8 @@
 """The tables of a file: one record per table, with a record for each of its keys.
 
-Readers ask them which keys are allowed, `json_schema.py` makes the schema for editors from them,
-`key_reference.py` the page for users. A package that reads a table of its own adds it with
-`register`: the scenario belongs to the simulation.
+Readers find in them which keys are allowed, `json_schema.py` makes the schema for editors from
+them, and `key_reference.py` the page for users. A package that reads a table of its own adds it
+with `register`, as the simulation does for the scenario.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class FileKey:
     """A key of a table: the type of its value, one sentence, and its default (None: there is none).
 
     needed: whether it is required. kinds: the kinds of the table's records that have it, and
-    require it; None: every kind. shown: the text that users see in place of the default.
+    require it; None: every kind. shown: what the documentation shows in place of the default.
     """
 
     name: str
@@ -36,7 +36,7 @@ class FileKey:
     shown: str = ""
 
     def usual(self) -> str:
-        """The default as a file would write it."""
+        """The default in the form in which a file would give it."""
         return self.shown or (
             "needed" if self.needed else f"`{toml(self.default)}`" if toml(self.default) else "none"
         )
@@ -44,8 +44,8 @@ class FileKey:
 
 @dataclass(frozen=True)
 class FileKind:
-    """What is particular to one kind of a table's records: its name, one sentence, its keys, and
-    groups of keys of which exactly one is given.
+    """The properties of one kind of record in a table: its name, one sentence, its keys, and groups
+    of keys of which exactly one must be given.
     """
 
     name: str
@@ -62,8 +62,8 @@ class FileTable:
     have. more: a function that returns keys which are members of a registry. kinds: a function that
     returns the kinds, which differ in their keys. Both are called each time, since registries grow.
     word: the key that names the kind. usual: the kind of a record without that key. alternatives:
-    groups of keys, of which exactly one is given. otherwise: what a table without that key holds
-    besides its keys.
+    groups of keys, of which exactly one is given. otherwise: the type of further values, by name,
+    in a table without that key.
     """
 
     name: str
@@ -79,7 +79,7 @@ class FileTable:
 
     @property
     def keys(self) -> tuple[FileKey, ...]:
-        """What all its things may have."""
+        """The keys that all records of the table may have."""
         return (*self.own, *self.more())
 
     @property
@@ -108,7 +108,7 @@ register = TABLES.register
 
 def default_of(maker: Any, name: str) -> Any:
     """Return the default of a field of a record, or of an argument of a function; None where it is
-    required or empty.
+    required or empty. maker: the class of the record, or the function.
     """
     if is_dataclass(maker):
         found = next((f.default for f in fields(maker) if f.name == name), None)
@@ -129,7 +129,7 @@ def first_sentence(text: str | None) -> str:
 
 
 def toml(value: Any) -> str:
-    """Return a default as a file would write it; "" for none."""
+    """Return a default in the form in which a file would give it; "" for none."""
     if value is None or value in ((), "") or (isinstance(value, dict) and not value):
         return ""
     if isinstance(value, bool):

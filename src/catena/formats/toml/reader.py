@@ -80,7 +80,7 @@ def open_file(path: Path) -> Table:
 
 
 def parsed(path: Path, data: bytes) -> Table:
-    """Return the bytes of a file as one table."""
+    """Return the bytes of a file, parsed as one table."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as why:

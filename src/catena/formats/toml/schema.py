@@ -723,8 +723,8 @@ _SORTS: dict[str, Callable[[Key], Type]] = {
 
 
 def _measured(measure: str) -> Quantity:
-    """Return a quantity of a dimension, or of the second where a coordinate turns:
-    "length|angle".
+    """Return the type of a quantity. A dimension such as "length|angle" is the first for the
+    coordinate of a translation, the second for that of a rotation.
     """
     slide, _, turn = measure.partition("|")
     return Quantity(slide, also=turn)

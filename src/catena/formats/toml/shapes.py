@@ -10,7 +10,7 @@ from .tables import REQUIRED, Table
 
 
 def read_shape(t: Table, collides: bool = False) -> Shape:
-    """Return a shape. collides: whether it does where the file does not say."""
+    """Return a shape. collides: whether it can collide if the file does not say so."""
     word = t.text("kind")
     if word not in KINDS:
         if word:

@@ -34,7 +34,9 @@ class FaultLedger:
     check_dimensions: bool = True  # whether contradictory uses of numbers without unit are faults
 
     def expanded(self, text: str) -> str:
-        """Return the text with named expressions replaced by their texts, in parentheses."""
+        """Return an expression string with named expressions replaced by their definitions, in
+        parentheses.
+        """
         if not self.expressions or len(text) > MAX_LENGTH:
             return text
         pieces = [
@@ -82,7 +84,7 @@ class Table:
 
     # --- single values
     def text(self, key: str, default: Any = REQUIRED, instead: str = "") -> Any:
-        """Return a text; `instead` where it is missing or no text."""
+        """Return a string; `instead` where it is missing or not a string."""
         value = self._get(key, default)
         if value is REQUIRED:
             return instead
@@ -116,7 +118,7 @@ class Table:
         return self.scalar(value, key, dimension, instead, **rules)
 
     def in_unit(self, key: str, unit: str | None) -> float:
-        """Return a value that is measured in an SI unit, or in any unit where that is None."""
+        """Return a value in an SI unit; in any unit where `unit` is None."""
         try:
             return in_unit(self.data[key], unit, key)
         except QuantityError as why:
@@ -135,8 +137,8 @@ class Table:
             return instead
 
     def expression(self, value: object, what: str, instead: str | float = 0.0) -> str | float:
-        """Return a number (SI), or a text of t, q_NAME, v_NAME and parameters, its named
-        expressions replaced by their texts.
+        """Return a number (SI), or an expression string of t, q_NAME, v_NAME and parameters, with
+        its named expressions replaced by their definitions.
         """
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             try:
@@ -158,7 +160,9 @@ class Table:
 
     # --- several values
     def items(self, key: str, default: Any = REQUIRED) -> Any:
-        """Return a list as it is, or the default; an empty one where it is missing or no list."""
+        """Return a list as it is, or the default; an empty list where the key is missing or not a
+        list.
+        """
         value = self._get(key, default)
         if key in self.data and not isinstance(value, list):
             self.fault(f"{key} is {describe(value)}; a list is wanted")

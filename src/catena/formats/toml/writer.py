@@ -48,8 +48,8 @@ def text(m: Mechanism) -> str:
 
 
 def companion(m: Mechanism) -> str:
-    """Return the text of a companion: what another format cannot express. It has the shapes of
-    bodies and the armatures of joints.
+    """Return the text of a companion file with the properties that another format cannot express.
+    It includes the shapes of bodies and the armatures of joints.
     """
     lines = [
         "# Written by catena. All values are SI: m, kg, s, rad.",
@@ -107,8 +107,8 @@ def _lines(m: Mechanism) -> Iterator[str]:
 
 
 def _unchecked(m: Mechanism) -> Iterator[str]:
-    """The key that lets a file be read in which parameters without unit are used as different
-    quantities: in Python a length of 1 m is the number 1, and m*l**2 is m.
+    """Return the key that allows parameters without unit to be used as different quantities: in
+    Python a length of 1 m is the number 1, and m*l**2 is m.
     """
     if contradictions(m):
         yield "check_dimensions = false"
@@ -142,8 +142,8 @@ def _headed(written: Iterable[tuple[str, Pairs]]) -> Iterator[str]:
 
 
 def _as_given(m: Mechanism) -> Mechanism:
-    """Return the mechanism with flexible bodies whole, where that loses nothing; pieces that were
-    changed after `discretise` are written one by one.
+    """Return the mechanism with flexible bodies restored from their pieces, where that loses
+    nothing; pieces that were changed after `discretise` are written one by one.
     """
     given = whole(m)
     return given if given is m or discretise(given) == m else m
@@ -256,7 +256,7 @@ def _pose(X: Pose, at: str = "at", rotate: str = "rotate") -> Pairs:
 
 
 def _rotation(X: Pose) -> str:
-    """Return roll, pitch and yaw where they give exactly the same matrix, else the matrix."""
+    """Return roll, pitch and yaw if they give exactly the same matrix, else the matrix."""
     if all(isinstance(x, float) for row in X.rotation for x in row):
         angles = X.roll_pitch_yaw()
         if Pose.rpy(*angles).rotation == X.rotation:

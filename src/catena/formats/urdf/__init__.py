@@ -5,11 +5,11 @@
     joint             joint; its axis is x where the file gives none
     root link         fixed to the ground by "root_joint"; a bare root link called "ground" is the
                       ground itself
-    visual            shape
+    visual, collision shapes
     mimic             mimic
+    transmission      motors in the scenario, and armature of the joint
 
-Everything else (collision, transmission, gazebo, ...) is not read, and the mechanism's notes say
-what there was.
+Other elements (gazebo, ...) are not read, and the mechanism's notes name them.
 """
 
 from typing import TYPE_CHECKING

@@ -12,7 +12,7 @@ def types() -> dict[str, JointKind]:
 
 
 def bounded(word: str) -> bool:
-    """Whether URDF requires limits of joints of this type."""
+    """Return whether URDF requires limits for joints of this type."""
     return any(word == kind.names.get("urdf", ("", ""))[1] for kind in KINDS.values())
 
 

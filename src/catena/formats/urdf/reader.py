@@ -85,14 +85,14 @@ class _Reader:
         return Draft(self.path, mechanism, self.faults, noted=True, scenario=run)
 
     def motors(self, joints: dict[str, Joint]) -> list[transmissions.Transmission]:
-        """Return the transmissions that are taken; the notes name the others."""
+        """Return the transmissions that can be taken; the notes name the others."""
         found = list(transmissions.transmissions(self.robot, joints))
         self.notes += [t for t in found if isinstance(t, str)]
         return [t for t in found if not isinstance(t, str)]
 
     # --- names and roots
     def named(self, n: XmlNode, what: str, number: int) -> XmlNode:
-        """Return the element with its name, by which faults call it."""
+        """Return the element with its name, which messages about faults use."""
         name = n.element.get("name")
         called = XmlNode(
             n.element, f"{what} {name!r}" if name else f"{what} number {number}", self.faults
@@ -115,8 +115,8 @@ class _Reader:
         return roots
 
     def rename_ground(self, links: list[XmlNode], roots: list[XmlNode]) -> None:
-        """Take a bare root link called "ground" as the ground; another link of that name gets
-        another name.
+        """If a bare root link is called "ground", identify it with the ground; any other link of
+        that name is renamed.
         """
         for n in links:
             if n.element.get("name") == GROUND and not (n in roots and len(n.element) == 0):
@@ -138,7 +138,7 @@ class _Reader:
         return tuple(Joint(name + "_" * i, "fixed", GROUND, root) for i, root in enumerate(roots))
 
     def ignored(self, links: list[XmlNode], joints: list[XmlNode]) -> None:
-        """Record the elements that are not read, each tag once."""
+        """Report the elements that are not read, each tag once."""
         tags = {_local(e.tag) for e in self.robot if e.tag not in _READ["robot"]}
         for nodes, known in ((links, _READ["link"]), (joints, _READ["joint"])):
             tags |= {_local(e.tag) for n in nodes for e in n.element if e.tag not in known}
@@ -285,7 +285,9 @@ def _local(tag: object) -> str:
 
 
 def _forget_namespace(robot: Element) -> None:
-    """Remove the default namespace, where the file has one, from its elements: URDF has none."""
+    """Remove the file's default namespace, if it has one, from its elements, because URDF has no
+    namespaces.
+    """
     home, _, _ = robot.tag.rpartition("}")
     for e in robot.iter() if home else ():
         if str(e.tag).startswith(home + "}"):

@@ -1,5 +1,5 @@
-"""Writer: a mechanism as the text of a URDF. What URDF cannot express is refused by name; nothing
-is left out silently.
+"""Writer: a mechanism as the text of a URDF. Everything that URDF cannot express is refused by
+name; nothing is left out silently.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def text(m: Mechanism) -> str:
 
 # --- what it cannot say
 def _unsayable(m: Mechanism) -> Iterator[str]:
-    """Yield what URDF cannot express, each by name."""
+    """Yield a sentence for each record that URDF cannot express."""
     if m.parameters or any(not isinstance(x, float) for _, x in m.scalars()):
         yield f"URDF has no parameters; here are {', '.join(m.parameters)}"
     elif m.gravity != GRAVITY:
@@ -118,7 +118,7 @@ class _Writer:
         return tostring(self.robot, encoding="unicode")
 
     def fresh(self, name: str) -> str:
-        """Return a name that is not taken yet."""
+        """Return a name that is not used yet, derived from this one."""
         while name in self.taken:
             name += "_"
         self.taken.add(name)

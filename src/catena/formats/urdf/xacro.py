@@ -1,8 +1,8 @@
 """xacro: URDF with macros, expanded by the xacro package itself.
 
-A xacro file is a program: its ${...} and $(eval ...) are Python expressions, evaluated as the file
-is expanded. It is read only where the caller says that it is trusted, and the files it includes
-must lie in the folder that the caller names.
+A xacro file is a program: its ${...} and $(eval ...) are Python expressions, which are evaluated
+when the file is expanded. It is read only if the caller declares it trusted, and the files it
+includes must lie in the folder that the caller names.
 """
 
 from __future__ import annotations

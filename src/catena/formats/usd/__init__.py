@@ -10,8 +10,8 @@
     PhysicsScene                         gravity
 
 Units of the stage (metersPerUnit, kilogramsPerUnit) become SI. Drives and geometry are not read;
-the mapping report says so for each. A model that no joint connects to the world is held by its
-first body, as a URDF's root; `floating=True` lets it go, as USD does. It needs the extra `usd`.
+the mapping report names each of them. A model that no joint connects to the world is held by its
+first body, as a URDF's root; `floating=True` releases it, as USD does. It needs the extra `usd`.
 """
 
 from typing import TYPE_CHECKING

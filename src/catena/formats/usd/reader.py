@@ -85,7 +85,9 @@ class _Reader:
         return Draft(self.path, mechanism, self.faults, noted=True, mapping=self.mapping.entries)
 
     def _name(self, bodies: list[Any]) -> None:
-        """Name bodies after their prims; those with a name in common after their paths."""
+        """Name bodies after their prims; bodies that would share a name are named after their
+        paths.
+        """
         short = [p.GetName() for p in bodies]
         for p in bodies:
             path = str(p.GetPath())
@@ -128,7 +130,7 @@ class _Reader:
 
     # --- joints
     def joint(self, prim: Any) -> Joint | None:
-        """Return the joint of a prim; None where it is none, or is switched off."""
+        """Return the joint of a prim; None where the prim is not a joint, or is switched off."""
         if not prim.IsA(self.physics.Joint):
             return None
         name, word = prim.GetName(), str(prim.GetTypeName())
@@ -154,8 +156,8 @@ class _Reader:
         return Joint(name, KINDS[word], parent, child, X_PJ, offset=X_CJ, **extra)
 
     def end(self, joint: Any, k: int) -> tuple[str, Pose]:
-        """Return the body at one end of a joint, and the joint's frame in it. A target that is no
-        body is part of the nearest body above it, or of the world.
+        """Return the body at one end of a joint, and the joint's frame in it. A target that is not
+        a body belongs to the nearest body above it, or to the world.
         """
         targets = (joint.GetBody0Rel, joint.GetBody1Rel)[k]().GetTargets()
         position = (joint.GetLocalPos0Attr, joint.GetLocalPos1Attr)[k]().Get()
@@ -204,7 +206,7 @@ class _Reader:
         return found
 
     def _rest(self, name: str, kind: str, parent: Any, child: Any) -> None:
-        """Report where the pose of the stage is not that of zero coordinates."""
+        """Report joints whose pose in the stage is not that of the coordinate zero."""
         (P, X_PJ), (C, X_CJ) = parent, child
         D = (self.poses[P] @ X_PJ).inverse() @ self.poses[C] @ X_CJ
         apart = float(np.abs(np.array(D.position)).max())

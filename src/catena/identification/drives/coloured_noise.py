@@ -1,12 +1,13 @@
-"""Coloured noise: residuals of a log are correlated in time, and intervals have to know it.
+"""Coloured noise: residuals of a log are correlated in time, which widens the intervals of the
+estimates.
 
     r[k] = a_1 r[k - 1] + ... + a_p r[k - p] + e[k],  e white
 
 Maximum likelihood: both sides of the equations pass through the filter 1 - a_1 z^-1 - ..., after
-which the noise is white. Least squares without that filter has the covariance
-(X'X)^-1 X'RX (X'X)^-1, where R = s L L' is the covariance of the noise and L the inverse of the
-filter; X'RX is the sum of products of L'X, X filtered backwards in time. The order is that of the
-smallest information criterion of Bayes ([Schwarz1978]).
+which the noise is white. Least squares without that filter has the covariance (X'X)^-1 X'RX
+(X'X)^-1, where R = s L L' is the covariance of the noise and L the inverse of the filter; X'RX is
+the sum of products of L'X, X filtered backwards in time. The order is that of the smallest
+information criterion of Bayes ([Schwarz1978]).
 """
 
 from __future__ import annotations

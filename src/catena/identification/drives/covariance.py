@@ -26,7 +26,9 @@ RANK_RATIO = 1e-13  # eigenvalues of the information below it, relative to the l
 
 @dataclass(frozen=True)
 class NoiseModel:
-    """The noise of each joint: its autoregression, and the variance of what drives it."""
+    """The noise of each joint: its autoregression, and the variance of the white noise that drives
+    it.
+    """
 
     autoregressions: tuple[Array, ...]
     variances: Array
@@ -116,16 +118,15 @@ def covariance(
 
 
 def _power(a: Array) -> float:
-    """Return the variance of the noise relative to that of what drives it."""
+    """Return the variance of the noise relative to that of the white noise that drives it."""
     impulse = np.zeros(2000)
     impulse[-1] = 1.0
     return float(np.sum(coloured(impulse, a) ** 2))
 
 
 def _inverse(A: Array) -> Array:
-    """Return the inverse of an information matrix with its scales removed.
-
-    What the data do not determine has a large variance, not zero.
+    """Return the inverse of an information matrix, computed after scaling to a unit diagonal.
+    Parameters that the data do not determine have a large variance, not zero.
     """
     size = np.sqrt(np.maximum(np.diag(A), 1e-300))
     values, V = np.linalg.eigh(A / np.outer(size, size))

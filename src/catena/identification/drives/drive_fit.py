@@ -118,7 +118,7 @@ def fit_drives(
 
 
 def _wanted(laws: Sequence[str] | None) -> list[str]:
-    """Return the laws to choose from; raise StudyError for unknown names."""
+    """Return the laws from which to choose; raise StudyError for unknown names."""
     required = {t.law for t in BASIC}
     if laws is None:
         kept = required - {"coulomb"}  # which has other widths than the required one

@@ -46,7 +46,7 @@ class LogError:
 
     @property
     def at_rest(self) -> bool:
-        """Whether no joint moves in the log: what friction holds then cannot be predicted."""
+        """Whether no joint moves in the log; static friction cannot be predicted then."""
         return bool(np.abs(self.motion.v).max() < 1e-2)
 
 
@@ -93,9 +93,9 @@ class DriveFit:
         return self.model.machine.speed_names
 
     @property
-    def not_told(self) -> tuple[str, ...]:
+    def not_determined(self) -> tuple[str, ...]:
         """The estimates that the data do not determine."""
-        return tuple(e.name for e in self.estimates if not e.told)
+        return tuple(e.name for e in self.estimates if not e.determined)
 
     def to_pandas(self) -> Any:
         """Return a table with one row per estimate: value, sigma, 95 % interval, unit, before."""
@@ -117,7 +117,7 @@ class DriveFit:
         return pd.DataFrame(rows, columns=names).set_index("name")
 
     def sentences(self) -> list[str]:
-        """Return what the data could not determine, in sentences."""
+        """Return sentences about what the data do not determine."""
         found = []
         if self.free_gains:
             found.append(
@@ -126,11 +126,11 @@ class DriveFit:
                 " model file. A log with a known load would determine it. The intervals of gains"
                 " hold for their ratios."
             )
-        if self.not_told:
+        if self.not_determined:
             found.append(
-                f"These data do not determine {len(self.not_told)} of {len(self.estimates)}"
+                f"These data do not determine {len(self.not_determined)} of {len(self.estimates)}"
                 f" estimates (standard deviation above half of the value): "
-                f"{', '.join(self.not_told)}."
+                f"{', '.join(self.not_determined)}."
             )
         still = [Path(e.source).name for e in self.errors if e.at_rest]
         if still:

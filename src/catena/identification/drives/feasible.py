@@ -1,4 +1,5 @@
-"""The mechanism of a drive fit: consistent inertias of all bodies, friction and rotors in its file.
+"""The mechanism that results from a drive fit, with consistent inertias of all bodies, friction and
+rotors.
 
 The information of the fit about theta is a small least-squares problem of its own: its factor times
 the base parameters. `consistent_inertias` solves it under the condition that each body has an
@@ -25,7 +26,9 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Feasible:
-    """Consistent inertias, the model that uses them, and the mechanism with what was found."""
+    """Consistent inertias, the drive model that uses them, and the mechanism with these inertias
+    and the fitted friction and rotors.
+    """
 
     inertias: Inertias
     theta: Array
@@ -60,10 +63,9 @@ def _factor(covariance: Array) -> Array:
 
 
 def _of_joints(model: DriveModel) -> dict[str, float]:
-    """Return damping, friction and armature of the joints as the model file knows them.
-
-    Friction laws that the file does not know are summed at the speed at which friction is sought:
-    the file's Coulomb friction is the part of the model that keeps its size at small speeds.
+    """Return damping, friction and armature of the joints in the form that the model file has.
+    Friction laws that the file cannot express are added up at the speed of interest: the file's
+    Coulomb friction is the part of the model that keeps its magnitude at small speeds.
     """
     words = {"viscous": "damping", "rotor": "armature"}
     constant = ("coulomb", "bristle", "creep")

@@ -1,4 +1,4 @@
-"""Friction laws: what a drive's effort contains besides the rigid-body forces.
+"""Friction laws: the part of a drive's effort that is not due to rigid-body forces.
 
     effort_j = k_j Y_j(q, v, a) theta + sum over laws of phi(q_j, v_j, a_j, load_j, t; shape) c
 
@@ -28,8 +28,8 @@ class JointMotion:
     """One joint along a log.
 
     t, q, v, a (T,): time (s) and motion. load (T,): the rigid-body force in units of the effort.
-    residual: that of the simpler model, from which the shapes of some laws are estimated. stretch:
-    (T,) the position without the encoder's jitter, for laws with memory.
+    residual: of a simpler model, from which the shapes of some laws are estimated. stretch: (T,)
+    the position without the encoder's jitter, for laws with memory.
     """
 
     t: Array
@@ -83,7 +83,7 @@ def bristle(x: JointMotion, distance: float, relaxation: float = np.inf) -> Arra
 
 
 def _recursion(decay: Array, drive: Array) -> Array:
-    """Return z (T + 1,) of z[k + 1] = decay[k] z[k] + drive[k], z[0] = 0."""
+    """Return z (T + 1,), defined by z[k + 1] = decay[k] z[k] + drive[k], z[0] = 0."""
     z = 0.0
     found = [z]
     for d, u in zip(decay.tolist(), drive.tolist()):
@@ -204,7 +204,7 @@ def ripple_shapes(q: Array, residual: Array, count: int = 2) -> tuple[Shape, ...
     """Return the frequencies (periods per turn) at which a residual depends most on the position.
 
     Those count whose amplitude is above SIGNIFICANT_RIPPLE times the median over frequencies; the
-    search covers 20 to 500 periods per turn, so that rigid-body forces are not taken for ripple.
+    search covers 20 to 500 periods per turn, so that rigid-body forces are not mistaken for ripple.
     """
     N = np.arange(20.0, 500.0, 0.25)
     if len(q) < 50:

@@ -4,8 +4,8 @@
              + sum over joints of (log k_j - their mean)^2 / GAIN_SPREAD^2
 
 The parameters are theta, the logarithms of the gains, and all c_j. The last term is far weaker than
-the data of a joint whose gain they determine; it decides where they determine only the product of a
-gain and parameters that no other joint feels. The mean of the logarithms stays what it is.
+the data of a joint whose gain they determine; it decides where the data determine only the product
+of a gain and parameters that affect no other joint. The mean of the logarithms does not change.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ SETTLED = 1e-10  # of the cost, relative: a smaller change is the last
 def derivatives(
     theta: Array, gains: Array, sizes: Sequence[int], joint: int, free_gains: bool
 ) -> Array:
-    """Return T (columns of the joint, parameters): its efforts change by columns T d(parameters).
-
-    The parameters are theta, the logarithms of all gains, and the coefficients of all joints.
+    """Return the matrix T (columns of the joint, parameters): a change dp of the parameters changes
+    the efforts of the joint by its columns times T dp. The parameters are theta, the logarithms of
+    all gains, and the coefficients of all joints.
     """
     b, n = len(theta), len(gains)
     start = b + n + sum(sizes[:joint])
@@ -65,7 +65,7 @@ def free_gain_solution(
 
 
 def _restricted(gram: Gram, chosen: Sequence[int]) -> Gram:
-    """Return the Gram matrix of the base and the chosen columns alone."""
+    """Return the part of the Gram matrix that belongs to the base and the chosen columns."""
     keep = [*range(gram.base), *(gram.base + k for k in chosen), len(gram.matrix) - 1]
     return Gram(gram.matrix[np.ix_(keep, keep)], gram.base, gram.rows)
 

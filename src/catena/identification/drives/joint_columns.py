@@ -22,7 +22,7 @@ STILL_DEVIATIONS = 30.0  # of a whole log: a joint with a smaller range of posit
 
 @dataclass(frozen=True)
 class Term:
-    """A friction law with its shape, as it stands in a model."""
+    """A friction law of a model, with its shape."""
 
     law: str
     shape: Shape = ()
@@ -36,14 +36,16 @@ class Term:
 
 @dataclass(frozen=True)
 class Drives:
-    """A log with what its columns are made of: regressor (T, n, b) of the base parameters."""
+    """A log with the data from which its columns are computed: regressor (T, n, b) of the base
+    parameters.
+    """
 
     motion: Motion
     regressor: Array
     joints: tuple[JointMotion, ...]
 
     def with_loads(self, loads: Array) -> Drives:
-        """Return the same log with other rigid-body forces (T, n), in units of the efforts."""
+        """Return a copy with other rigid-body forces (T, n), in units of the efforts."""
         joints = tuple(
             JointMotion(x.t, x.q, x.v, x.a, loads[:, k], x.stretch, x.cache)
             for k, x in enumerate(self.joints)
@@ -51,7 +53,9 @@ class Drives:
         return Drives(self.motion, self.regressor, joints)
 
     def blocks(self, count: int) -> list[Drives]:
-        """Return the same log in so many parts: each has the rows of one part as valid ones."""
+        """Return the log divided into this many blocks, each as a log in which only the rows of the
+        block are valid.
+        """
         part = np.arange(len(self.motion.t)) * count // len(self.motion.t)
         return [
             Drives(
@@ -64,10 +68,7 @@ class Drives:
 
 
 def drives(machine: Machine, motion: Motion, kept: Sequence[int], coupling: Array) -> Drives:
-    """Return a log with the columns `kept` of its regressor, and without loads.
-
-    coupling: R (n, n), the speeds of the drives are R v. Friction acts on the drives.
-    """
+    """Return a log with the columns `kept` of its regressor, and without rigid-body forces."""
     Y = drive_regressor(machine, motion.q, motion.v, motion.a, coupling, list(kept))
     zero = np.zeros(len(motion.t))
     Q, V, A = (x @ coupling.T for x in (motion.q, motion.v, motion.a))

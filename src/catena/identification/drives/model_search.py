@@ -33,8 +33,8 @@ SAME_EFFECT = 1e-6  # of the part of a column that others do not explain, relati
 class Searched:
     """The outcome of a search.
 
-    model: with the laws that were chosen. basic: with the required laws alone. before, after (n,):
-    their errors on held-out folds. logs: with the loads of the model.
+    model: with the chosen laws. basic: with only the required laws. before, after (n,): their
+    errors on held-out folds. logs: with the loads of the model.
     """
 
     model: DriveModel
@@ -52,7 +52,7 @@ def search(
     free: bool,
     coupling: Array,
 ) -> Searched:
-    """Return the model whose laws predict held-out folds best."""
+    """Return the model whose friction laws predict held-out folds (parts of the data) best."""
     base = base_parameters(machine)
     logs = [drives(machine, m, base.reduction.kept, coupling) for m in motions]
     n = machine.nv
@@ -144,7 +144,7 @@ def _scaled(found: Solution, sums: Sequence[Gram], file_values: Array) -> Soluti
 def _candidates(
     basic: DriveModel, logs: Sequence[Drives], joint: int, laws: Sequence[str]
 ) -> list[Term]:
-    """Return the terms that a joint may take, the required ones first."""
+    """Return the terms from which those of a joint are chosen, the required ones first."""
     found = [Term(n, shape) for n in laws for shape in FRICTION_LAWS[n].shapes]
     if "ripple" in laws:
         q, r = [], []

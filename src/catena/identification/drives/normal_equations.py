@@ -48,7 +48,8 @@ class Gram:
 
 @dataclass(frozen=True)
 class Part:
-    """What one joint contributes to the equations of theta, its friction eliminated.
+    """The contribution of one joint to the equations of theta, after its friction has been
+    eliminated.
 
     S (b, b), s (b,): S theta = s. D: the factor of its friction block; C (b, f), g (f,).
     """
@@ -89,7 +90,7 @@ def regular_inverse(A: Array) -> Array:
 
 
 def solve_theta(parts: Sequence[Part], variances: Array) -> Array:
-    """Return the inertial parameters of all joints' contributions."""
+    """Return the inertial parameters from the contributions of all joints."""
     S = sum((p.S / s for p, s in zip(parts, variances)), np.zeros_like(parts[0].S))
     rhs = sum((p.s / s for p, s in zip(parts, variances)), np.zeros_like(parts[0].s))
     return regular_inverse(S) @ rhs

@@ -65,7 +65,7 @@ def payload(
     mass: float | None = None,
     columns: str | Mapping[str, Any] | None = None,
 ) -> Payload:
-    """Return the load of a log, and with its known mass the absolute gains of the drives.
+    """Return the load carried in a log, and with its known mass the absolute gains of the drives.
 
     Parameters
     ----------
@@ -111,17 +111,17 @@ def payload(
     scaled = model
     if scale is not None:
         scaled = replace(model, theta=scale * model.theta, gains=model.gains / scale)
-    told = (
+    sentence = (
         f"the load at {carrier} has {theta[0]:.3f} kg (standard deviation {sigma[0]:.3f} kg) in the"
         " scale of the model file's masses"
     )
-    told += (
+    sentence += (
         "; its mass is not known, so that the scale of the gains is not determined"
         if scale is None
         else f"; with its known mass of {mass:g} kg all gains are divided by {scale:.4f}"
     )
     return Payload(
-        carrier, float(theta[0]), float(sigma[0]), theta[1:4], sigma[1:4], scale, scaled, told
+        carrier, float(theta[0]), float(sigma[0]), theta[1:4], sigma[1:4], scale, scaled, sentence
     )
 
 

@@ -1,6 +1,6 @@
 """Selection of friction laws: forwards, by cross-validation between logs.
 
-Starting from the required terms, each joint in turn takes the candidate that lowers the squared
+Starting from the required terms, each joint in turn adds the candidate that lowers the squared
 error on held-out folds most, as long as it lowers it by MIN_IMPROVEMENT and no fold gets worse. A
 fold is a log; where there is one log, a quarter of it. The inertial parameters are fitted to all
 joints together, in each fold anew.
@@ -56,11 +56,13 @@ class Selection:
         self.places = [positions(of) for of in terms]
 
     def columns(self, joint: int, taken: Sequence[int]) -> list[int]:
-        """Return the columns of the terms that a joint has taken."""
+        """Return the columns of the terms chosen for a joint."""
         return [c for k in taken for c in self.places[joint][k]]
 
     def choose(self, required: Sequence[int]) -> list[list[int]]:
-        """Return the terms that each joint takes, its first `required` ones among them."""
+        """Return the terms chosen for each joint; its first `required` candidates are always among
+        them.
+        """
         taken = [list(range(k)) for k in required]
         for j in range(len(self.terms)):
             others = [self._others(k, j, taken) for k in range(len(self.folds))]
@@ -77,7 +79,9 @@ class Selection:
         return taken
 
     def errors(self, taken: Sequence[Sequence[int]]) -> Array:
-        """Return the error of each joint on held-out folds, relative to the rms of the effort."""
+        """Return the error of each joint on held-out folds with the chosen terms, relative to the
+        rms of the effort.
+        """
         found = []
         for j in range(len(self.terms)):
             others = [self._others(k, j, taken) for k in range(len(self.folds))]
@@ -86,7 +90,7 @@ class Selection:
         return np.sqrt(np.array(found) / np.maximum(power, 1e-300))
 
     def _others(self, fold: int, joint: int, taken: Sequence[Sequence[int]]) -> tuple[Array, Array]:
-        """Return what all other joints contribute to the equations of theta in a fold."""
+        """Return the contributions of all other joints to the equations of theta in a fold."""
         grams = self.train[fold]
         S: Array = np.zeros((grams[0].base, grams[0].base))
         s: Array = np.zeros(grams[0].base)

@@ -14,7 +14,7 @@ MAX_GAP_SHARE = 0.3  # of the duration
 
 
 def not_finite(x: LogCase) -> list[str]:
-    """Rows without a finite number."""
+    """Return sentences about rows with a value that is not finite."""
     found = []
     columns = {"time": x.t[:, None], "position": x.q, "effort": x.effort}
     if x.v is not None:
@@ -32,7 +32,7 @@ def not_finite(x: LogCase) -> list[str]:
 
 
 def backwards(x: LogCase) -> list[str]:
-    """Times that fall."""
+    """Return sentences about times that decrease."""
     step = np.diff(x.t)
     bad = np.flatnonzero(step < 0)
     if not len(bad):
@@ -45,7 +45,7 @@ def backwards(x: LogCase) -> list[str]:
 
 
 def repeated(x: LogCase) -> list[str]:
-    """Times that stand still."""
+    """Return sentences about equal times in successive rows."""
     bad = np.flatnonzero(np.diff(x.t) == 0)
     if not len(bad):
         return []
@@ -58,7 +58,9 @@ def repeated(x: LogCase) -> list[str]:
 
 
 def clock_unit(x: LogCase) -> list[str]:
-    """Times in milliseconds, microseconds or nanoseconds: speeds differ by that factor."""
+    """Return sentences about times in milliseconds, microseconds or nanoseconds, by whose factor
+    speeds differ from position rates.
+    """
     if x.v is None:
         step = float(np.median(np.diff(x.t)))
         return (
@@ -80,7 +82,7 @@ def clock_unit(x: LogCase) -> list[str]:
 
 
 def gaps(x: LogCase) -> list[str]:
-    """Gaps in the log."""
+    """Return sentences about gaps in the log."""
     step = np.diff(x.t)
     long = step[step > GAP * np.median(step)]
     if not len(long):
@@ -93,7 +95,7 @@ def gaps(x: LogCase) -> list[str]:
 
 
 def mostly_gaps(x: LogCase) -> list[str]:
-    """A log that consists of gaps."""
+    """Return sentences about a log that consists mostly of gaps."""
     step = np.diff(x.t)
     share = step[step > GAP * np.median(step)].sum() / (x.t[-1] - x.t[0])
     if share <= MAX_GAP_SHARE:
@@ -102,7 +104,7 @@ def mostly_gaps(x: LogCase) -> list[str]:
 
 
 def uneven(x: LogCase) -> list[str]:
-    """Steps that differ."""
+    """Return sentences about time steps that differ."""
     step = np.diff(x.t)
     usual = np.median(step)
     share = float(np.mean(np.abs(step - usual) > MAX_JITTER * usual))
@@ -115,7 +117,7 @@ def uneven(x: LogCase) -> list[str]:
 
 
 def too_short(x: LogCase) -> list[str]:
-    """A log of a moment."""
+    """Return sentences about a log that is too short."""
     duration = x.t[-1] - x.t[0]
     if duration >= MIN_DURATION:
         return []
@@ -123,7 +125,7 @@ def too_short(x: LogCase) -> list[str]:
 
 
 def too_slow(x: LogCase) -> list[str]:
-    """A rate at which accelerations cannot be seen."""
+    """Return sentences about a sample rate that is too low for accelerations."""
     rate = 1.0 / float(np.median(np.diff(x.t)))
     if rate >= MIN_RATE or not x.sound_clock:
         return []

@@ -1,9 +1,8 @@
-"""The layout of a log: which column holds time, position, speed and effort of which joint.
-
-A mapping says it, as text "time=1, q=2-7, v=8-13, current=14-19" or as {"q elbow": "column"}; or
-the header does (`q NAME`, `v NAME`, `tau NAME`, `current NAME`, and the words of `WORDS`); or,
-without a header, the number of columns: 1 + 2n or 1 + kn with k of at least 3 for n joints is time,
-positions, speeds, efforts, and the numbers have to agree with it.
+"""The layout of a log: which column holds time, position, speed and effort of which joint. It is
+given by a mapping, as the string "time=1, q=2-7, v=8-13, current=14-19" or as {"q elbow":
+"column"}; or by the header (`q NAME`, `v NAME`, `tau NAME`, `current NAME`, and the words of
+`WORDS`); or, without a header, the number of columns: 1 + 2n or 1 + kn with k of at least 3 for n
+joints is time, positions, speeds, efforts, and the numbers have to agree with it.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ MIN_SPEED_CORRELATION = 0.9
 
 @dataclass(frozen=True)
 class Layout:
-    """Which columns hold what.
+    """The meaning of the columns of a log.
 
     time: the column of times. columns: {"q" | "v" | "effort": {joint: column}}. effort_unit: the
     unit of the efforts, None for the joints' own. notes: what was assumed, in sentences.
@@ -109,7 +108,7 @@ def _entries(text: str) -> dict[str, str]:
 
 
 def _numbers(text: str) -> list[str]:
-    """Return the columns of "2-7" or "2, 5, 9" or names with commas between."""
+    """Return the columns of "2-7" or "2, 5, 9", or of names separated by commas."""
     found = []
     for part in text.split(","):
         span = re.fullmatch(r"\s*(\d+)\s*-\s*(\d+)\s*", part)
@@ -196,7 +195,9 @@ def _by_count(joints: Sequence[str], raw: RawLog) -> Layout:
 
 
 def _are_speeds(t: Array, raw: RawLog, part: Sequence[Mapping[str, str]]) -> bool:
-    """Whether the second block of columns has the rates of the first; a log at rest agrees too."""
+    """Return whether the second block of columns contains the rates of the first; true for a log at
+    rest too.
+    """
     if not (np.isfinite(t).all() and (np.diff(t) > 0).all()):
         return True  # the faults of the clock are reported by the checks
     for joint in part[0]:

@@ -3,9 +3,9 @@
     table -> isolated outliers replaced -> even times -> cutoff from the spectrum -> zero-phase
     filter of positions and speeds -> derivatives
 
-The cutoff is where the spectrum of the speeds falls to its noise: the highest frequency below which
-every part of the spectrum is NOISE_RATIO times the floor that the upper third of the band has. The
-efforts are not filtered. What is done is recorded in `notes`.
+The cutoff is the frequency at which the spectrum of the speeds falls to its noise floor: the
+highest frequency below which every part of the spectrum is NOISE_RATIO times the floor that the
+upper third of the band has. The efforts are not filtered. What is done is recorded in `notes`.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class Motion:
     """A log at even times.
 
     t (T,): s, from zero. q, v, a, effort (T, n). cutoff: Hz. valid (T,): False within gaps of the
-    log. jitter (n,): the noise of the positions, rad or m. times: those of the log's own rows, from
-    zero. measured: the efforts there. source: the file. notes: what was done.
+    log. jitter (n,): the noise of the positions, rad or m. times: of the log's own rows, from zero.
+    measured: the efforts at these. source: the file. notes: what was done.
     """
 
     t: Array
@@ -139,12 +139,12 @@ def derivative(t: Array, x: Array) -> Array:
 
 
 def _interpolated(t: Array, clock: Array, x: Array) -> Array:
-    """Return columns (T, n) at even times, on lines between rows."""
+    """Return columns (T, n) at even times, by linear interpolation between rows."""
     return np.stack([np.interp(t, clock, column) for column in x.T], axis=1)
 
 
 def _inside(t: Array, clock: Array, step: float, notes: list[str]) -> NDArray[np.bool_]:
-    """Return which even times are not in a gap of the log."""
+    """Return, for each of the even times, whether it lies outside all gaps of the log."""
     valid = np.ones(len(t), bool)
     for k in np.flatnonzero(np.diff(clock) > MAX_GAP_STEPS * step):
         valid &= (t <= clock[k]) | (t >= clock[k + 1])
@@ -156,9 +156,8 @@ def _inside(t: Array, clock: Array, step: float, notes: list[str]) -> NDArray[np
 
 
 def without_outliers(x: Array, kind: str, notes: list[str]) -> Array:
-    """Return columns (T, n) in which isolated outliers are replaced by their neighbours' median.
-
-    An outlier stands alone: its neighbours are not outliers, so that fast motions stay.
+    """Return columns (T, n) in which isolated outliers are replaced by their neighbours' median. An
+    outlier is isolated if its neighbours are not outliers, so that fast motions are preserved.
     """
     from scipy.ndimage import median_filter
 

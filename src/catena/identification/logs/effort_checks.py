@@ -17,7 +17,7 @@ WEAK_EFFORT = 0.15  # relative to the force of the model along the motion: less 
 
 
 def constant(x: LogCase) -> list[str]:
-    """Efforts that do not change."""
+    """Return sentences about efforts that do not change."""
     return [
         f"the effort of {x.names[k]} is {x.effort[0, k]:.4g} in all rows; its sensor or column is"
         " dead"
@@ -27,7 +27,7 @@ def constant(x: LogCase) -> list[str]:
 
 
 def clipped(x: LogCase) -> list[str]:
-    """Efforts at a limit of the drive or of the sensor."""
+    """Return sentences about efforts that stay at a limit of the drive or of the sensor."""
     found = []
     for k, name in enumerate(x.names):
         e = x.effort[:, k]
@@ -44,7 +44,7 @@ def clipped(x: LogCase) -> list[str]:
 
 
 def frozen(x: LogCase) -> list[str]:
-    """Efforts that stand exactly still for a while."""
+    """Return sentences about efforts that do not change at all for a while."""
     found = []
     rows = max(10, int(0.5 / np.median(np.diff(x.t))))
     for k, name in enumerate(x.names):
@@ -64,7 +64,7 @@ def frozen(x: LogCase) -> list[str]:
 
 
 def spikes(x: LogCase) -> list[str]:
-    """Single values far from their neighbours."""
+    """Return sentences about single values far from their neighbours."""
     from scipy.ndimage import median_filter
 
     found = []
@@ -81,7 +81,9 @@ def spikes(x: LogCase) -> list[str]:
 
 
 def _moving(x: LogCase) -> list[int]:
-    """Return the joints that move and whose efforts change; none where there are few rows."""
+    """Return the joints that move and whose efforts change; an empty list where there are few
+    rows.
+    """
     if len(x.t) < MIN_ROWS:
         return []
     return [
@@ -102,7 +104,9 @@ def _weak(x: LogCase) -> list[int]:
 
 
 def sign(x: LogCase) -> list[str]:
-    """Efforts with the opposite sign: they have that of neither friction nor the model's forces."""
+    """Return sentences about efforts with the opposite sign, for which friction would drive the
+    joint.
+    """
     found = []
     opposite = np.sum(x.smooth_effort * x.model_force, axis=0) < 0.0
     for k in _moving(x):
@@ -117,7 +121,7 @@ def sign(x: LogCase) -> list[str]:
 
 
 def order(x: LogCase) -> list[str]:
-    """Efforts in another order than positions."""
+    """Return sentences about efforts in another order of joints than the positions."""
     moving = [k for k in _moving(x) if k not in _weak(x)]
     found = []
     if len(moving) < 2 or at_rest(x):
@@ -137,7 +141,7 @@ def order(x: LogCase) -> list[str]:
 
 
 def unexplained(x: LogCase) -> list[str]:
-    """Efforts that do not follow from the motion at all."""
+    """Return sentences about efforts that the motion does not explain at all."""
     if order(x):
         return []
     found = []
@@ -154,7 +158,7 @@ def unexplained(x: LogCase) -> list[str]:
 
 
 def delay(x: LogCase) -> list[str]:
-    """A delay between efforts and motion."""
+    """Return sentences about a delay between efforts and motion."""
     if order(x) or unexplained(x):
         return []
     step = float(np.median(np.diff(x.t)))
@@ -172,7 +176,7 @@ def delay(x: LogCase) -> list[str]:
 
 
 def scale(x: LogCase) -> list[str]:
-    """Forces of another unit than the model file's."""
+    """Return sentences about forces in another unit than that of the model file."""
     if x.unit_unknown or at_rest(x):
         return []
     size = x.model_size

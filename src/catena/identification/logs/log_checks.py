@@ -1,4 +1,4 @@
-"""Checks of logs: what is wrong with a log, found from its numbers and said by name.
+"""Checks of logs: faults of a log, found from its numbers, each with a name.
 
 A check is a record of `LOG_CHECKS`. One that is fatal makes `checked_log` refuse the log with all
 fatal findings at once; the findings of others are kept in the table and shown with the fit.
@@ -33,7 +33,7 @@ MIN_ROWS = 5 * MAX_DELAY  # of a log whose efforts are explained
 
 @dataclass(frozen=True)
 class LogCase:
-    """A log under check, with what several checks need."""
+    """A log under check, with quantities that several checks use."""
 
     machine: Machine
     table: xr.Dataset
@@ -129,7 +129,7 @@ class LogCase:
 
     @cached_property
     def explanations(self) -> tuple[Explanation, ...]:
-        """What the motion of each joint can explain of an effort."""
+        """For each joint, the part of an effort that its motion can explain."""
         a = np.gradient(self.smooth(self.speed), self.t, axis=0)
         rows = np.arange(MAX_DELAY, len(self.t) - MAX_DELAY, max(1, len(self.t) // MAX_ROWS))
         q, v = self.q[rows], self.speed[rows]
@@ -140,10 +140,11 @@ class LogCase:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What the motion of a joint can explain of an effort: its regressor, friction and a constant.
+    """The part of an effort that the motion of a joint can explain: by its regressor, friction and
+    a constant.
 
-    rows: of the log. v: the joint's speed there. A: friction (two columns), constant, regressor,
-    all of length one. Q: an orthonormal basis of them.
+    rows: of the log. v: the joint's speed there. A: columns of friction (two), constant and
+    regressor, all of length one. Q: an orthonormal basis of them.
     """
 
     rows: NDArray[np.int64]
@@ -153,7 +154,7 @@ class Explanation:
 
     @staticmethod
     def of(rows: NDArray[np.int64], v: Array, Y: Array) -> Explanation:
-        """Return the explanation by the motion of a joint with the regressor Y (rows, n)."""
+        """Return the Explanation for the motion of a joint with the regressor Y (rows, n)."""
         size = np.linalg.norm(Y, axis=0)
         Y = Y[:, size > 1e-9 * size.max(initial=1e-300)]
         A = np.column_stack([np.tanh(v / REST), v, np.ones(len(v)), Y])
@@ -164,7 +165,9 @@ class Explanation:
         return Explanation(rows, v, A, A @ (V[:, kept] / np.sqrt(values[kept])))
 
     def share(self, effort: Array, shift: int = 0) -> float:
-        """Return the share of the power of an effort (all rows), shifted by some rows."""
+        """Return the fraction of the power of an effort (all rows), shifted by some rows, that is
+        explained.
+        """
         y = effort[self.rows + shift]
         y = y - y.mean()
         inside = self.Q.T @ y
@@ -220,7 +223,9 @@ def findings(
 
 
 def checked_log(machine: Machine, table: xr.Dataset, coupling: Array | None = None) -> xr.Dataset:
-    """Return a log with what the checks found; raise StudyError with all fatal findings."""
+    """Return a log with the findings of the checks added; raise StudyError with all fatal
+    findings.
+    """
     found = findings(machine, table, coupling)
     source = table.attrs.get("source", "the log")
     if fatal := [f"{check.name}: {text}" for check, text in found if check.fatal]:

@@ -20,7 +20,7 @@ def _moving(x: LogCase) -> list[int]:
 
 
 def stuck(x: LogCase) -> list[str]:
-    """A position that stands still while its speed is not zero, for the whole log."""
+    """Return sentences about a position that never changes although its speed is not zero."""
     if x.v is None:
         return []
     return [
@@ -32,7 +32,7 @@ def stuck(x: LogCase) -> list[str]:
 
 
 def dead_speed(x: LogCase) -> list[str]:
-    """A speed that is zero while its position moves."""
+    """Return sentences about a speed that is zero while its position moves."""
     if x.v is None:
         return []
     return [
@@ -44,7 +44,7 @@ def dead_speed(x: LogCase) -> list[str]:
 
 
 def frozen(x: LogCase) -> list[str]:
-    """A position that stands exactly still for a while and jumps afterwards."""
+    """Return sentences about a position that does not change at all for a while and then jumps."""
     found = []
     rows = max(5, int(FROZEN_SECONDS / np.median(np.diff(x.t))))
     for k in _moving(x):
@@ -64,7 +64,7 @@ def frozen(x: LogCase) -> list[str]:
 
 
 def wraps(x: LogCase) -> list[str]:
-    """A position that jumps by a turn."""
+    """Return sentences about a position that jumps by a full turn."""
     found = []
     for k in range(len(x.names)):
         step = np.diff(x.q[:, k])
@@ -80,7 +80,9 @@ def wraps(x: LogCase) -> list[str]:
 
 
 def jumps(x: LogCase) -> list[str]:
-    """A position that jumps and stays: an encoder that lost counts."""
+    """Return sentences about a position that jumps and does not return, as from an encoder that
+    lost counts.
+    """
     found = []
     for k in _moving(x):
         step = np.abs(np.diff(x.q[:, k]))
@@ -98,7 +100,7 @@ def jumps(x: LogCase) -> list[str]:
 
 
 def _slopes(x: LogCase) -> tuple[Array, Array]:
-    """Return slope and correlation (n, n) of speed j over the rate of position k."""
+    """Return slope and correlation (n, n) of speed j against the rate of position k."""
     assert x.v is not None
     v, r = x.v - x.v.mean(axis=0), x.rate - x.rate.mean(axis=0)
     inner = v.T @ r
@@ -108,7 +110,7 @@ def _slopes(x: LogCase) -> tuple[Array, Array]:
 
 
 def speed_signs(x: LogCase) -> list[str]:
-    """A speed with the other sign than its position."""
+    """Return sentences about a speed with the opposite sign of its position's rate."""
     if x.v is None:
         return []
     _, agreement = _slopes(x)
@@ -121,7 +123,7 @@ def speed_signs(x: LogCase) -> list[str]:
 
 
 def speed_order(x: LogCase) -> list[str]:
-    """Speeds in another order than positions."""
+    """Return sentences about speeds in another order of joints than the positions."""
     if x.v is None:
         return []
     _, agreement = _slopes(x)
@@ -137,7 +139,7 @@ def speed_order(x: LogCase) -> list[str]:
 
 
 def speed_units(x: LogCase) -> list[str]:
-    """Positions or speeds in degrees."""
+    """Return sentences about positions or speeds in degrees."""
     if x.v is None:
         return []
     slope, agreement = _slopes(x)
@@ -160,7 +162,7 @@ def speed_units(x: LogCase) -> list[str]:
 
 
 def disagreement(x: LogCase) -> list[str]:
-    """A speed that has nothing to do with its position."""
+    """Return sentences about a speed that is unrelated to its position."""
     if x.v is None:
         return []
     _, agreement = _slopes(x)
@@ -173,7 +175,7 @@ def disagreement(x: LogCase) -> list[str]:
 
 
 def degrees(x: LogCase) -> list[str]:
-    """Positions beyond the joints' limits by the factor of degrees."""
+    """Return sentences about positions that exceed the joints' limits by the factor of degrees."""
     if x.v is not None and speed_units(x):
         return []
     lower, upper, _ = x.limits
@@ -191,7 +193,7 @@ def degrees(x: LogCase) -> list[str]:
 
 
 def beyond_limits(x: LogCase) -> list[str]:
-    """Positions a little beyond the limits."""
+    """Return sentences about positions slightly beyond the limits."""
     if degrees(x):
         return []
     lower, upper, _ = x.limits
@@ -205,7 +207,7 @@ def beyond_limits(x: LogCase) -> list[str]:
 
 
 def too_fast(x: LogCase) -> list[str]:
-    """Speeds above the limits."""
+    """Return sentences about speeds above the limits."""
     *_, speed = x.limits
     return [
         f"{x.names[k]} moves at up to {np.abs(x.speed[:, k]).max():.3g}, and its limit is"
@@ -216,7 +218,7 @@ def too_fast(x: LogCase) -> list[str]:
 
 
 def at_rest(x: LogCase) -> list[str]:
-    """A log in which nothing moves."""
+    """Return sentences about a log in which nothing moves."""
     if _moving(x) or stuck(x):
         return []
     return [
@@ -226,7 +228,7 @@ def at_rest(x: LogCase) -> list[str]:
 
 
 def little_motion(x: LogCase) -> list[str]:
-    """Joints that hardly move."""
+    """Return sentences about joints that hardly move."""
     moving = _moving(x)
     if not moving or stuck(x):
         return []
@@ -240,7 +242,7 @@ def little_motion(x: LogCase) -> list[str]:
 
 
 def one_way(x: LogCase) -> list[str]:
-    """Joints that move in one direction only."""
+    """Return sentences about joints that move in one direction only."""
     return [
         f"{x.names[k]} moves in one direction only: its Coulomb friction cannot be distinguished"
         " from an offset"
@@ -250,7 +252,7 @@ def one_way(x: LogCase) -> list[str]:
 
 
 def lockstep(x: LogCase) -> list[str]:
-    """Two joints with the same numbers."""
+    """Return sentences about two joints with equal columns."""
     found = []
     moving = _moving(x)
     for a in moving:
@@ -264,7 +266,7 @@ def lockstep(x: LogCase) -> list[str]:
 
 
 def coarse(x: LogCase) -> list[str]:
-    """Positions with few digits."""
+    """Return sentences about positions with few digits."""
     found = []
     for k in _moving(x):
         step = np.abs(np.diff(x.q[:, k]))
@@ -279,7 +281,7 @@ def coarse(x: LogCase) -> list[str]:
 
 
 def delay(x: LogCase) -> list[str]:
-    """A delay between positions and speeds."""
+    """Return sentences about a delay between positions and speeds."""
     if x.v is None or not _moving(x) or speed_signs(x) or speed_order(x) or dead_speed(x):
         return []
     if len(x.t) < MIN_ROWS:

@@ -33,8 +33,8 @@ class RawLog:
 class LogReader:
     """A format of logs.
 
-    name: its name. suffixes: of its files. doc: one line for docs/logs.md. read: from a path to a
-    RawLog, or the text "module:function" of it.
+    name: its name. suffixes: of its files. doc: one line for docs/logs.md. read: a function from a
+    path to a RawLog, or its location, "module:function".
     """
 
     name: str
@@ -102,7 +102,7 @@ def read_raw(data: Any) -> RawLog:
     """Return the columns of a file, a mapping or a pandas table.
 
     Raises FormatError where a file is missing or its format is unknown, and StudyError where the
-    columns of a mapping differ in length or are no numbers.
+    columns of a mapping differ in length or are not numbers.
     """
     if isinstance(data, (str, Path)):
         return _read_file(Path(data))

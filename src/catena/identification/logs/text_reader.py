@@ -1,4 +1,4 @@
-"""Logs in text files: numbers with commas, semicolons, tabs or spaces between."""
+"""Logs in text files: numbers separated by commas, semicolons, tabs or spaces."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def read_text(path: Path) -> RawLog:
 
 
 def _is_number(text: str) -> bool:
-    """Whether a cell of the first row is a number, or empty."""
+    """Return whether a cell of the first row is a number, or empty."""
     try:
         float(text.strip().replace(",", ".") or "0")
     except ValueError:

@@ -36,10 +36,10 @@ def discretise(m: Mechanism) -> Mechanism:
     """Return a valid mechanism with every flexible body replaced by bodies, joints, springs, and a
     frame at its tip.
 
-    What was attached to a flexible body at x (m along it) is then attached to the piece or place
-    there. `beams` of the result says what replaces each body. A mechanism without flexible bodies
-    is returned itself. Raise MechanismError where a beam is invalid; `validate` finds the same
-    faults, with all others.
+    Anything that was attached to a flexible body at x (m along it) is then attached to the piece or
+    place there. `beams` of the result says what replaces each body. A mechanism without flexible
+    bodies is returned itself. Raise MechanismError where a beam is invalid; `validate` finds the
+    same faults, with all others.
     """
     flexible = [b for b in m.bodies if b.flexible is not None]
     parts = Parts.of(m)
@@ -95,8 +95,8 @@ def _planes(body: str, beam: Beam, m: Mechanism) -> tuple[Scalar, Scalar]:
 
 
 def doubts(m: Mechanism) -> list[str]:
-    """Return a sentence for each beam by modes whose shapes do not suit what it carries, or are
-    nearly linearly dependent.
+    """Return a sentence for each beam by modes whose shapes do not suit the bodies that it carries,
+    or are nearly linearly dependent.
     """
     if not any(flexed.modal for flexed in m.beams):
         return []
@@ -106,8 +106,8 @@ def doubts(m: Mechanism) -> list[str]:
 
 
 def frequency_errors(m: Mechanism, flexed: Flexed) -> dict[str, np.ndarray]:
-    """Return {direction: (k,)}, the relative errors by which the first frequencies of a beam by
-    modes are too high with what it carries.
+    """Return {direction: (k,)}: the relative errors by which the first frequencies of a beam by
+    modes are too high, with the bodies that it carries.
     """
     if flexed.modal is None:
         return {}

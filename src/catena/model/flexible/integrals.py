@@ -125,8 +125,8 @@ class Basis:
         return FieldValues(s, B, chi)
 
     def twisting(self, s: float) -> Array:
-        """Return h (n, n) at s, the geometric twist of a section: h_ij = h_ji = -integral_0^s
-        phi_i'' phi_j' ds, i along y, j along z.
+        """Return h (n, n) at s, the twist of a section that follows from bending in two planes:
+        h_ij = h_ji = -integral_0^s phi_i'' phi_j' ds, i along y, j along z.
         """
         t, w = rule(self.points)
         curved = self.values(s * t, 2)
@@ -156,7 +156,7 @@ class Basis:
 @dataclass(frozen=True)
 class Integrals:
     """The integrals of a basis: S (m,), P (m, m); chi1 (3, n) and chi2 (3, n, n), the first and
-    second moments of chi; bent (n, n), of the strains.
+    second moments of chi; bent (n, n), of the curvatures.
 
     bent: integral of phi_i'' phi_j'' for bending, of phi_i' phi_j' for stretching and twist; zero
     between directions. points, weights: the quadrature sections that reproduce P.
@@ -208,8 +208,8 @@ def _products(basis: Basis, s: Array, w: Array) -> Array:
 
 
 def _sections(basis: Basis, P: Array, most: int) -> tuple[Array, Array]:
-    """Return the smallest Gauss rule, with an even number of points, that reproduces P; found by
-    bisection, since more points are more accurate.
+    """Return the smallest Gauss rule, with an even number of points, that reproduces P. It is found
+    by bisection, because more points are always more accurate.
     """
     low, high = 1, most // 2
     while low < high:

@@ -42,8 +42,8 @@ class Modal:
         ]
 
     def sizes(self, parameters: Any) -> dict[str, float]:
-        """Return {coordinate: a moderate amplitude}, m or rad: a tenth of the length or of a
-        radian, less for higher shapes.
+        """Return {coordinate: a typical amplitude}, m or rad: a tenth of the length or of a radian,
+        less for higher shapes.
         """
         found = {}
         L = float(value_of(self.length, parameters))
@@ -55,8 +55,8 @@ class Modal:
         return found
 
     def shifts(self, s: float) -> tuple[Shift, ...]:
-        """Return how the place s = x/L moves with the amplitudes: slides, then turns about z, y and
-        x.
+        """Return how the amplitudes move the place s = x/L: displacements, then rotations about z,
+        y and x.
         """
         basis = self.integrals.basis
         L = self.length
@@ -104,5 +104,5 @@ def _rows(B: np.ndarray, unit: Scalar) -> tuple[tuple[Scalar, ...], ...]:
 
 
 def scaled(x: float, unit: Scalar) -> Scalar:
-    """Return x units, and zero where x is rounding."""
+    """Return x times `unit`, with zero in place of rounding errors."""
     return 0.0 if abs(x) < SHAPE_ROUNDING else float(x) * unit

@@ -7,9 +7,9 @@
                                            mechanism like others
 
 The amplitudes belong to one modal joint, which carries the tip; wherever else something is
-attached, a further modal joint follows it. Those places turn with the slopes and the twist. What
-the beam resists is a `Strain`: EI phi''^2, EA phi'^2, GJ phi'^2. Damping is proportional to it, as
-that of segments.
+attached, a further modal joint follows it. Those places turn with the slopes and the twist. The
+elastic forces of the beam are a load `Strain`: EI phi''^2, EA phi'^2, GJ phi'^2. Damping is
+proportional to them, as for segments.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def modal(body: Body, parts: Parts) -> Parts:
 
 # --- what a beam says
 def _basis(name: str, beam: Beam) -> Basis:
-    """Return the modes that a beam asks for."""
+    """Return the modes that the record of a beam specifies."""
     try:
         return _shapes(name, beam, ends_of(beam.ends))
     except MechanismError as why:
@@ -86,7 +86,7 @@ def _shapes(name: str, beam: Beam, ends: str) -> Basis:
 
 
 def _given(beam: Beam) -> dict[str, tuple[Any, ...]]:
-    """Return {direction: the user's shapes}; a list is used for both planes."""
+    """Return {direction: the user's shapes}; a single list is used for both planes."""
     found = beam.shapes or ()
     table = isinstance(found, tuple) and bool(found) and isinstance(found[0], tuple)
     own: dict[str, Any] = dict(found) if table else dict.fromkeys("yz", found)

@@ -56,11 +56,13 @@ class Pieces:
         self.beam: Beam = body.flexible  # type: ignore[assignment]
 
     def index(self, X: Pose) -> int:
-        """Return the index of the piece that carries what is attached at X on the whole body."""
+        """Return the index of the piece that carries an object attached at the pose X on the
+        undivided body.
+        """
         raise NotImplementedError
 
     def s(self, X: Pose) -> float:
-        """Return x/L of what is attached at X on the whole body."""
+        """Return x/L of an object attached at the pose X on the undivided body."""
         x, length = (
             float(value_of(v, self.parts.parameters) or 0.0)
             for v in (X.position[0], self.beam.length)
@@ -108,7 +110,7 @@ class Pieces:
         )
 
     def attached(self, j: Joint) -> Joint:
-        """Return a joint of the whole body moved to the pieces that it is attached to."""
+        """Return a joint of the undivided body, moved to the pieces that it is attached to."""
         parent, placement = self._on_piece(j.parent, j.placement)
         child, offset = self._on_piece(j.child, j.offset)
         same = (parent, child) == (j.parent, j.child)
@@ -126,8 +128,8 @@ class Pieces:
 
 
 def whole(m: Mechanism) -> Mechanism:
-    """Return the mechanism before `discretise`: what is attached to the pieces of a flexible body
-    is attached to it again, at its position along the beam.
+    """Return the mechanism before `discretise`: objects attached to the pieces of a flexible body
+    are attached to the body again, at their positions along the beam.
     """
     parts = Parts.of(m)
     for flexed in parts.beams:

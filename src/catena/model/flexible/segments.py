@@ -7,10 +7,10 @@ A spring carries what its element would: EI/h per radian of bending, GJ/h per ra
 per metre of stretching. Each piece has the mass of its own stretch of the beam ([Huston1981] has
 the method). Deflections may be large, and tension stiffens the beam without further terms.
 
-An element whose curvature changes by d has its far end right to d h^2/12: its turn is right, but
-stands in the middle. Along the beam these sum to h^2/12 times the difference of the curvatures at
-the ends. So shapes and frequencies converge with h^2, and with h^4 where both ends are free to
-turn.
+In an element whose curvature changes by d, the far end has an error of d h^2/12, because its
+rotation is correct but concentrated in the middle. Along the beam these errors sum to h^2/12 times
+the difference of the curvatures at the ends. So shapes and frequencies converge with h^2, and with
+h^4 where both ends are free to turn.
 
 Damping is proportional to stiffness: c = 2 zeta k / omega, omega the first frequency of the beam
 clamped at x = 0, so that a mode at omega has the ratio zeta and one at r omega the ratio r zeta.
@@ -62,8 +62,8 @@ class _Chain(Pieces):
         }
 
     def bodies(self) -> Iterator[Body]:
-        """Yield the pieces. Lines of the whole body become one bent line; other shapes go to the
-        piece that they are attached to.
+        """Yield the pieces. Lines of the undivided body become one bent line; other shapes are
+        attached to the piece at their position.
         """
         lines = [s for s in self.body.shapes if s.kind == "line"]
         solid = [s for s in self.body.shapes if s.kind != "line"]
@@ -81,7 +81,9 @@ class _Chain(Pieces):
             )
 
     def index(self, X: Pose) -> int:
-        """Return the index of the piece that carries what is attached at X on the beam."""
+        """Return the index of the piece that carries an object attached at the pose X on the
+        beam.
+        """
         n = len(self.names) - 1
         return min(max(math.floor(self.s(X) * n + 0.5 + 1e-9), 0), n)
 

@@ -42,7 +42,7 @@ class Series:
     apart: float
 
     def __call__(self, s: Array, order: int = 0) -> Array:
-        """Return the derivative of that order at s (k,), (n, k)."""
+        """Return the derivatives (n, k) of that order of all shapes at s = x/L (k,)."""
         return chebyshev.chebval(
             2 * np.asarray(s, float) - 1, chebyshev.chebder(self.c, order, scl=2.0)
         )
@@ -68,7 +68,8 @@ def samples() -> Array:
 
 def fitted(what: str, names: list[str], values: Array) -> Series:
     """Return the series of shapes given by their values (n, SERIES_DEGREE + 1) at `samples`; raise
-    MechanismError where one is not smooth. what, names: the beam and the shapes, for messages.
+    MechanismError where one is not smooth. what, names: the names of the beam and of the shapes,
+    for messages.
     """
     at = 2 * samples() - 1
     # the points make the polynomials orthogonal

@@ -7,8 +7,8 @@ load is attached) cannot have them, and their frequencies come out too high. So 
 computed once more with further shapes that can: polynomials, and cubics that begin where a load is.
 How much lower they become is the error of the shapes.
 
-The beam has length one and mass one; its body's frame is held, except that a beam with an unheld
-root moves with it.
+The beam has length one and mass one; its body's frame is fixed, except for a beam whose root is
+free, which moves with it.
 """
 
 from __future__ import annotations
@@ -73,23 +73,23 @@ def likeness_doubts(m: Mechanism) -> Iterator[str]:
 
 
 def frequency_doubts(m: Mechanism) -> Iterator[str]:
-    """Yield a sentence for each beam whose shapes do not suit what it carries."""
+    """Yield a sentence for each beam whose shapes do not suit the bodies that it carries."""
     for flexed in (x for x in m.beams if x.modal):
         for d, errors in frequency_errors(m, flexed).items():
             if errors.max(initial=0.0) > MAX_FREQUENCY_ERROR:
                 k = int(errors.argmax())
                 yield (
                     f"body {flexed.body!r}: its {flexed.modal.integrals.basis.counts[d]} shapes"
-                    f" along {d} do not suit what it carries: frequency {k + 1} of the beam, its"
-                    f" root held, comes out {100 * errors[k]:.2g} % too high; give it ends ="
+                    f" along {d} do not suit the bodies that it carries: frequency {k + 1} of the"
+                    f" beam with fixed root is {100 * errors[k]:.2g} % too high; give it ends ="
                     ' "craig-bampton" for a load at its tip, more modes, or segments'
                 )
 
 
 # --- Rayleigh and Ritz
 def _errors(d: str, shapes: Any, ends: tuple[str, str], loads: list[Load], rotary: float) -> Array:
-    """Return the relative errors of the first frequencies in direction d: those with the shapes
-    alone, compared with those with added shapes.
+    """Return the relative errors of the first frequencies in direction d: the frequencies with the
+    shapes alone are compared with those with added shapes.
     """
     bent = 2 if d in ("y", "z") else 1
     inner = sorted({place for place, _ in loads if 0 < place < 1})
@@ -152,7 +152,7 @@ class _AddedShapes:
         return self.N.shape[1]
 
     def __call__(self, s: Array, order: int) -> Array:
-        """Return the derivative of that order at s (k,), (n, k)."""
+        """Return the derivatives (n, k) of that order of all shapes at s = x/L (k,)."""
         return self.N.T @ self._all(s, order)
 
     def _all(self, s: Array, order: int) -> Array:
@@ -169,8 +169,8 @@ class _AddedShapes:
 
 # --- what a beam carries
 def _loads(m: Mechanism, flexed: Flexed, d: str) -> Iterator[Load]:
-    """Yield (s, M) of what is attached at each place: M (2, 2) of displacement and slope there,
-    relative to the beam's mass.
+    """Yield (s, M) of the bodies attached at each place s = x/L: M (2, 2) is their inertia for
+    displacement and slope there, relative to the beam's mass.
     """
     mass, length, rotor = (
         _value(m, x) for x in (m.body(flexed.body).mass, flexed.beam.length, flexed.beam.rhoJ)
@@ -199,8 +199,9 @@ def _loads(m: Mechanism, flexed: Flexed, d: str) -> Iterator[Load]:
 
 
 def _through(m: Mechanism) -> dict[str, Carried]:
-    """Return the mass that each joint carries with all coordinates zero, about its parent's frame;
-    of what moves in the joint, only the mass, at the joint.
+    """Return the mass that each joint carries with all coordinates zero, about its parent's frame.
+    Of bodies that move relative to the parent through the joint, only the mass is counted, at the
+    joint.
     """
     on: dict[str, list[Carried]] = {}
     found = {}
@@ -228,8 +229,8 @@ def _body(m: Mechanism, name: str) -> Carried:
 
 
 def _moved(carried: Carried, R: Array, p: Array) -> Carried:
-    """Return mass, first moment and inertia about another frame, in which the first is at p,
-    rotated by R.
+    """Return mass, first moment and inertia about another frame. R, p: the pose of the first frame
+    in it.
     """
     mass, first, I = carried
     s = R @ first

@@ -7,8 +7,8 @@ own.
 s = x/L runs from 0 to 1 and ' is d/ds. The boundary conditions determine b, and C up to a factor:
 phi(1) = 1 where the tip can move, else the mean of phi^2 is 1/2, as that of a sine. The two
 exponentials decay away from the ends, so that nothing cancels as in cosh - sinh, and every shape is
-as accurate as the first. Shapes of the user, given as texts of x or as functions of x (m), become
-Chebyshev series.
+as accurate as the first. Shapes of the user, given as expressions of x or as functions of x (m),
+become Chebyshev series.
 
 The ends "craig-bampton" are for a beam that is clamped at x = 0 and carries something at its tip
 ([Craig1968]). First come the constraint modes, the static shapes with the tip moved by one, or
@@ -57,7 +57,7 @@ class Waves:
     C: Array
 
     def __call__(self, s: Array, order: int = 0) -> Array:
-        """Return the derivative of that order at s (k,), (n, k)."""
+        """Return the derivatives (n, k) of that order of all shapes at s = x/L (k,)."""
         return np.einsum("nc,nck->nk", self.C, _basis(self.b, np.asarray(s, float), order))
 
     @property
@@ -75,7 +75,7 @@ class Powers:
     c: Array
 
     def __call__(self, s: Array, order: int = 0) -> Array:
-        """Return the derivative of that order at s (k,), (n, k)."""
+        """Return the derivatives (n, k) of that order of all shapes at s = x/L (k,)."""
         return polynomial.polyval(np.asarray(s, float), polynomial.polyder(self.c, order))
 
     @property
@@ -92,7 +92,7 @@ class Both:
     then: Waves
 
     def __call__(self, s: Array, order: int = 0) -> Array:
-        """Return the derivative of that order at s (k,), (n, k)."""
+        """Return the derivatives (n, k) of that order of all shapes at s = x/L (k,)."""
         return np.concatenate([self.first(s, order), self.then(s, order)])
 
     @property
@@ -107,7 +107,7 @@ Shapes = Waves | Series | Both
 
 
 def ends_of(name: str) -> str:
-    """Return the key of ENDS for a user's word."""
+    """Return the key of ENDS for the name that a user gave."""
     found = WORDS.get(name, name)
     if found not in ENDS and found != CRAIG_BAMPTON:
         raise MechanismError(
@@ -117,7 +117,7 @@ def ends_of(name: str) -> str:
 
 
 def held(ends: str) -> tuple[str, str]:
-    """Return how root and tip of such shapes are held: "clamped", "pinned" or "free"."""
+    """Return how root and tip of shapes with these ends are held: "clamped", "pinned" or "free"."""
     root, tip = ("clamped", "free") if ends == CRAIG_BAMPTON else ends.split("-")
     return root, tip
 
@@ -212,8 +212,8 @@ def given(
     """Return the user's shapes on a beam of that length (m), checked at its ends. kind: "bending",
     or "stretching" (and twist).
 
-    A text may use x (m) and L, the length. Only the geometric boundary conditions are required of a
-    shape; those of forces need not hold. what: whose shapes they are, for messages.
+    A string may use x (m) and L, the length. Only the geometric boundary conditions are required of
+    a shape; those of forces need not hold. what: the name of their owner, for messages.
     """
     values = np.array([_values(what, f, length * samples(), length) for f in shapes]).reshape(
         len(shapes), -1

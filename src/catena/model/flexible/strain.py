@@ -35,8 +35,8 @@ def strain_energy(
 
 
 class _Stored:
-    """The part of a `Scene` that loads along coordinates use: coordinates at rest, and the energy
-    that they store.
+    """The part of the `Scene` interface that loads along coordinates use. It gives coordinates at
+    rest, and records the energy that the loads store.
     """
 
     def __init__(self, m: Mechanism, q: Array, parameters: Mapping[str, float]):

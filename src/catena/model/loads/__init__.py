@@ -1,5 +1,5 @@
-"""Loads, speed rows and position rows: what acts on a mechanism besides gravity and motors, and
-what its speeds and coordinates must obey besides loops.
+"""Loads (forces on a mechanism other than gravity and motors), and speed rows and position rows
+(constraints of its speeds and coordinates other than loops).
 
     keys         Load, Nonholonomic and Holonomic, the three families; the keys that their members
                  have; LOADS, ROWS, CONSTRAINTS
@@ -16,9 +16,9 @@ what its speeds and coordinates must obey besides loops.
     gears        GearPair, Belt, RackAndPinion, Screw
     cams         Cam
 
-Values are SI or expressions of parameters. Texts in `Force`, `JointForce` and `SpeedRow` may use t,
-the parameters, and every coordinate and speed: q_<name> and v_<name>, where a dot in a coordinate's
-name is written as an underscore (q_base_x).
+Values are SI or expressions of parameters. Expressions in `Force`, `JointForce` and `SpeedRow` may
+use t, the parameters, and every coordinate and speed: q_<name> and v_<name>, where a dot in a
+coordinate's name is written as an underscore (q_base_x).
 """
 
 from typing import TYPE_CHECKING

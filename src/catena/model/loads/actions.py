@@ -1,9 +1,9 @@
 """Actions: where the force of a position row acts on bodies.
 
 A row of coordinates, such as the ratio of two gears, has a multiplier lam that acts along the
-coordinates: A' lam. That is all the motion needs. The forces in the bearings need more: the two
-bodies that push each other, and the line along which they do. A record that knows it returns it
-from its `action`; one that does not says what is missing.
+coordinates: A' lam. The motion depends on nothing else. The forces in the bearings also depend on
+the two bodies that push each other, and on the line along which they do. A record returns this from
+its method `action`, or a sentence that says which data are missing.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True)
 class Freedom:
-    """A coordinate of a joint that has one freedom. body: the joint's child. sort: "turning" or
-    "sliding". line: its axis at the present configuration.
+    """The coordinate of a joint with one degree of freedom. body: the joint's child. sort:
+    "turning" or "sliding". line: its axis at the present configuration.
     """
 
     body: str
@@ -43,8 +43,8 @@ class Action:
 
     wrench: per unit of the row's multiplier. sideways: per unit of its magnitude, whatever its
     sign, as teeth push wheels apart on either flank. steady: independent of the multiplier, as the
-    pretension of a belt. unknown: wrenches of unknown magnitude, which do no work. missing: what
-    the record would have to say, for users; "" where all is known.
+    pretension of a belt. unknown: wrenches of unknown magnitude, which do no work. missing: the
+    data that the record would have to state, as a phrase for users; "" where everything is known.
     """
 
     on: str
@@ -57,12 +57,13 @@ class Action:
 
 
 class Sites(Protocol):
-    """The mechanism as a position row sees it when it says where it acts. Scalars are numbers, or
-    arrays with one number per state; vectors are triples in the ground's axes.
+    """The interface by which a position row reads the mechanism when it states where it acts.
+    Scalars are numbers, or arrays with one number per state; vectors are triples in the ground's
+    axes.
     """
 
     def value(self, x: Scalar) -> float:
-        """Return the value of a field of sort number."""
+        """Return the number for the value of a field that holds a number."""
 
     def body(self, frame: str) -> str:
         """Return the name of the body of a frame."""
@@ -71,15 +72,15 @@ class Sites(Protocol):
         """Return the position of the origin of a frame, m."""
 
     def line(self, body: str, carrier: str, sort: str) -> Line:
-        """Return the common axis of a body and its carrier, for a field of sort turning or
-        sliding.
+        """Return the common axis of a body and its carrier, for a field of the sort "turning" or
+        "sliding".
         """
 
     def freedom(self, coordinate: str) -> Freedom | None:
-        """Return the freedom of a coordinate, where its joint has no other; else None."""
+        """Return the degree of freedom of a coordinate, if its joint has no other; else None."""
 
     def slope(self, coordinate: str) -> Any:
-        """Return the derivative of the row by a coordinate."""
+        """Return the derivative of the row with respect to a coordinate."""
 
 
 def through(point: Vector, force: Vector) -> Wrench:

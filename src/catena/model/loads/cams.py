@@ -1,4 +1,4 @@
-"""Cams: a follower whose coordinate is a function of the cam's angle, given as a text or by
+"""Cams: a follower whose coordinate is a function of the cam's angle, given as an expression or by
 points.
 """
 
@@ -37,15 +37,15 @@ class Cam(Holonomic):
     """The follower's coordinate is lift(angle), the angle being the cam's coordinate within one
     turn, 0 to 2 pi.
 
-    profile: lift as a text of `angle` and parameters, such as "h*(angle/(2*pi) -
+    profile: lift as an expression of `angle` and parameters, such as "h*(angle/(2*pi) -
     sin(angle)/(2*pi))"; or angles and lifts: points of one turn, from 0 to 2 pi (rad; m, or rad for
     a lever), which a closed spline interpolates. The constraint is two-sided, it pulls as well as
-    it pushes: a follower that may lift off is a contact.
+    it pushes; model a follower that may lift off as a contact.
 
-    end: how the follower touches a disc cam, which determines the forces in the bearings. "flat":
-    by a face perpendicular to its guide. "point": at the origin of the frame `tip`, a knife edge,
-    or the centre of a roller. Without it the force along the guide is known, but that across it is
-    not determined.
+    end: the shape of the follower where it touches a disc cam, which determines the forces in the
+    bearings. "flat": a face perpendicular to its guide. "point": a knife edge, or the centre of a
+    roller, at the origin of the frame `tip`. Without it the force along the guide is known, but
+    that across it is not determined.
     """
 
     kind = "cam"
@@ -73,7 +73,9 @@ class Cam(Holonomic):
     )
 
     def faults(self, parameters: Mapping[str, float]) -> Iterator[str]:
-        """Yield what is wrong with the profile: it is given once, and it closes after one turn."""
+        """Yield a fault where the profile is not given exactly once, or does not close after one
+        turn.
+        """
         if self.cam == self.follower:
             yield f"{self.cam!r} is the cam and its own follower"
         if (self.end == "point") != (self.tip is not None):
@@ -187,10 +189,9 @@ class Cam(Holonomic):
 
 
 def _terms(lifts: tuple[Scalar, ...]) -> dict[Scalar, list[float]]:
-    """Return {term: coefficients} with lift = sum of coefficient times term, the term 1 among them.
-
-    A spline is linear in its points, so that one with a parameter h in all lifts is h times a
-    spline of numbers.
+    """Return {term: coefficients} with lift = sum of coefficients times terms, where one of the
+    terms is 1. A spline is linear in its points, so that a spline whose lifts all contain a
+    parameter h is h times a spline of numbers.
     """
     found: dict[Scalar, list[float]] = {}
     for k, lift in enumerate(lifts):
@@ -201,7 +202,7 @@ def _terms(lifts: tuple[Scalar, ...]) -> dict[Scalar, list[float]]:
 
 
 def _open(lifts: list[float]) -> Iterator[str]:
-    """Yield the fault of a profile that does not end where it began."""
+    """Yield the fault of a profile whose end differs from its beginning."""
     size = max(lifts) - min(lifts)
     if not abs(lifts[-1] - lifts[0]) <= PROFILE_CLOSURE_TOLERANCE * size:
         yield (

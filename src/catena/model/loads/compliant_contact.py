@@ -22,8 +22,8 @@ class CompliantContact(Load):
     The normal force is stiffness depth^exponent (1 + 3/2 damping rate), never below zero;
     stiffness: N/m^exponent, damping: s/m. With little damping, the coefficient of restitution is
     about e = 1 - damping speed, of the speed of impact. friction: Coulomb's coefficient; the
-    friction force is complete at slips of a few times `slip_speed` (m/s), and a contact that sticks
-    creeps more slowly than that. radius: of the sphere, m; 0 is a point.
+    friction force reaches its full value at slips of a few times `slip_speed` (m/s), and a contact
+    that would stick creeps more slowly than that. radius: of the sphere, m; 0 is a point.
     """
 
     kind = "compliant_contact"

@@ -1,4 +1,6 @@
-"""Fluid: what a medium does to a body that moves in it, as to a box of the same size."""
+"""Fluid: the forces of a medium on a body that moves in it, approximated by a box of the same
+size.
+"""
 
 from __future__ import annotations
 
@@ -66,5 +68,5 @@ class Fluid(Load):
 
 
 def _square(x: Scalar) -> Scalar:
-    """Return |x| x."""
+    """Return |x| x, the square of x with the sign of x."""
     return apply("abs", [x]) * x

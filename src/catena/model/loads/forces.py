@@ -15,7 +15,7 @@ ZERO: tuple[str | float, ...] = (0.0, 0.0, 0.0)
 class Force(Load):
     """A torque and a force at the origin of a frame, in "world" or "body" axes.
 
-    Each component is a number or a text of t, parameters, q_<coordinate> and v_<speed>.
+    Each component is a number or an expression of t, parameters, q_<coordinate> and v_<speed>.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class Force(Load):
 @register
 @dataclass(frozen=True)
 class JointForce(Load):
-    """A generalised force along one speed, as a text or number.
+    """A generalised force along one speed, as an expression or number.
 
     Parameters
     ----------

@@ -43,8 +43,8 @@ PRESSURE_ANGLE = number("angle", zero=False) | doc(
 
 @dataclass(frozen=True)
 class _Across:
-    """Two parallel axes seen along them. n: the direction of the first. u: the unit vector from the
-    first axis to the second. apart: their distance, m. v: n x u.
+    """Two parallel axes, viewed along them. n: the direction of the first. u: the unit vector from
+    the first axis to the second. apart: their distance, m. v: n x u.
     """
 
     n: Vector
@@ -70,8 +70,8 @@ class _Across:
         )
 
     def open_plane(self) -> tuple[tuple[Wrench, ...], tuple[str, ...]]:
-        """Return the couples that remain unknown where the wheels are not in one plane, and the
-        texts that say what is missing.
+        """Return the couples that remain unknown because the position of the wheels along their
+        axes is not given, and phrases that say what is missing.
         """
         return _couples(self.u, self.v) if self.offset_along_axis else ((), ())
 
@@ -89,9 +89,9 @@ def _couples(u: Vector, v: Vector) -> tuple[tuple[Wrench, ...], tuple[str, ...]]
 def _pressed(
     s: Sites, angle: Scalar | None, point: Vector, apart: Vector
 ) -> tuple[Wrench | None, tuple[Wrench, ...], tuple[str, ...]]:
-    """Return what teeth do sideways where they mesh, per unit of force along the pitch line: with a
-    pressure angle (wrench, none unknown, none missing), without it an unknown wrench. apart: the
-    unit direction in which they push the body on which they act.
+    """Return the sideways force of teeth where they mesh, per unit of force along the pitch line:
+    with a pressure angle (wrench, nothing unknown, nothing missing); without it an unknown wrench.
+    apart: the unit direction in which the teeth push the body on which they act.
     """
     if angle is None:
         return None, (through(point, apart),), ("its pressure_angle",)
@@ -109,7 +109,7 @@ class _Pair(Holonomic):
     carrier: str = field(metadata=FRAME | doc("the body that carries both"))
 
     def faults(self, parameters: Mapping[str, float]) -> Iterator[str]:
-        """Yield a fault where the two wheels are the same, or there are not two sizes."""
+        """Yield a fault where both wheels are the same, or where there are not two sizes."""
         if self.first == self.second:
             yield f"it joins {self.first!r} to itself; two wheels are wanted"
 
@@ -276,9 +276,9 @@ class RackAndPinion(Holonomic):
     """A rack slides along its carrier by radius times the turn of a pinion, both along their
     joints' axes, plus `offset`.
 
-    radius: m, of the pinion; negative where the rack lies on the side on which a positive turn
-    moves it backwards. offset: m. pressure_angle: rad, of straight teeth: the bearings carry the
-    force that separates rack and pinion.
+    radius: m, of the pinion; negative where the rack lies on the side where a positive turn of the
+    pinion moves it backwards. offset: m. pressure_angle: rad, of straight teeth: the bearings carry
+    the force that separates rack and pinion.
     """
 
     kind = "rack_and_pinion"

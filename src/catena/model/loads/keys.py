@@ -1,8 +1,7 @@
-"""The families of loads, speed rows and position rows. A member is a frozen record that defines
-everything about itself: how each of its fields is read, checked and written (`Key`), and how it
-acts on a moving mechanism (`act`, `contact` or `residual`).
-
-`register` adds a member from anywhere; nothing else in catena names one, except to create one.
+"""The families of loads, speed rows and position rows. A member is a frozen record that defines how
+each of its fields is read, checked and written (`Key`), and how it acts on a moving mechanism
+(`act`, `contact` or `residual`). `register` adds a member from outside; no other code in catena
+names one, except to create one.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from .actions import Action, Sites
 
 @dataclass(frozen=True)
 class Key:
-    """What a field holds, as its metadata. sort: one of
+    """The content of a field, stored as its metadata. sort: one of
 
         frame        the name of a frame, a body, or the ground; frames: several
         coordinate   the name of a coordinate that has a speed of the same name; coordinates:
@@ -49,7 +48,7 @@ class Key:
     words: tuple[str, ...] = ()
 
     def of(self) -> dict[str, Any]:
-        """Return the key as the metadata of a dataclass field."""
+        """Return the key as metadata for a dataclass field."""
         return {"key": self}
 
     def stored(self, value: Any) -> Any:
@@ -75,53 +74,56 @@ TIMES = Key("times").of()
 
 
 def doc(sentence: str) -> dict[str, str]:
-    """Return the meaning of a field, in a few words, as the metadata of a dataclass field: `FRAME |
-    doc("where it begins")`.
+    """Return the description of a field, in a few words, as metadata for a dataclass field: `FRAME
+    | doc("where it begins")`.
     """
     return {"doc": sentence}
 
 
 def number(measure: str, zero: bool = True, negative: bool = False) -> dict[str, Any]:
-    """Return the metadata of a number, which is zero or more unless it may be negative."""
+    """Return the metadata of a field with a number, which must not be negative unless `negative` is
+    set.
+    """
     return Key("number", measure, zero, negative).of()
 
 
 class Places(Protocol):
-    """The mechanism as a position row sees it: scalars are numbers or symbols; vectors are triples
-    in the ground's axes.
+    """The interface by which a position row reads the mechanism: scalars are numbers or symbols;
+    vectors are triples in the ground's axes.
     """
 
     def value(self, x: Scalar) -> Scalar:
-        """Return the value of a field of sort number."""
+        """Return the number or symbol for the value of a field that holds a number."""
 
     def text(self, where: str, x: str | float) -> Scalar:
-        """Return the value of a field of sort position or expression. where: the name of the row,
-        for a fault.
+        """Return the value of a field of the sort "position" or "expression". where: the name of
+        the row, for messages.
         """
 
     def profile(self, where: str, x: str, angle: Scalar) -> Scalar:
-        """Return the value of a field of sort profile at an angle (rad)."""
+        """Return the value of a field of the sort "profile" at an angle (rad)."""
 
     def coordinate(self, name: str) -> Scalar:
         """Return the value of a coordinate."""
 
     def travel(self, body: str, carrier: str, sort: str) -> tuple[Scalar, Vector]:
-        """Return the angle (rad) or displacement (m) of a body in its carrier, for a field of sort
-        turning or sliding, and its axis, in the ground's axes where all coordinates are zero.
+        """Return the angle (rad) or displacement (m) of a body relative to its carrier, for a field
+        of the sort "turning" or "sliding", and its axis, in the ground's axes with all coordinates
+        zero.
         """
 
 
 class Scene(Protocol):
-    """The moving mechanism as a load sees it. Scalars are numbers or symbols; vectors are triples
-    in the ground's axes.
+    """The interface by which a load reads the moving mechanism and acts on it. Scalars are numbers
+    or symbols; vectors are triples in the ground's axes.
     """
 
     def value(self, x: Scalar) -> Scalar:
-        """Return the value of a field of sort number."""
+        """Return the number or symbol for the value of a field that holds a number."""
 
     def text(self, where: str, x: str | float) -> Scalar:
-        """Return the value of a field of sort expression. where: the name of the load, for a
-        fault.
+        """Return the value of a field of the sort "expression". where: the name of the load, for
+        messages.
         """
 
     def coordinate(self, name: str) -> tuple[Scalar, Scalar]:
@@ -149,7 +151,7 @@ class Scene(Protocol):
 @dataclass(frozen=True)
 class Keyed:
     """A record whose fields, except its name, have a `Key` and a sentence (`doc`). kind: its name
-    in files. written: whether it may stand in files. alternatives: groups of fields, of which
+    in files. written: whether files may contain it. alternatives: groups of fields, of which
     exactly one is given.
     """
 
@@ -174,9 +176,7 @@ class Keyed:
         return {f.name: f.metadata["key"] for f in fields(cls) if "key" in f.metadata}
 
     def holding(self, *sorts: str) -> list[Any]:
-        """Return the values of its fields of these sorts; the items of tuples are returned one by
-        one.
-        """
+        """Return the values of its fields of these sorts; for tuples, their items one by one."""
         found = [getattr(self, name) for name, key in self.schema().items() if key.sort in sorts]
         return [
             x
@@ -186,7 +186,7 @@ class Keyed:
         ]
 
     def faults(self, parameters: Mapping[str, float]) -> Iterator[str]:
-        """Yield what is wrong with the record beyond what its keys check."""
+        """Yield the faults of the record that the checks of its single keys do not find."""
         return iter(())
 
 
@@ -194,7 +194,7 @@ class Load(Keyed):
     """A record that exerts forces on a mechanism."""
 
     def act(self, s: Scene) -> None:
-        """Apply its forces to the scene, and store its potential energy there."""
+        """Apply the forces of the load to the scene, and record its potential energy there."""
         raise NotImplementedError(f"a load of kind {self.kind!r} does not say how it acts")
 
     def linear(self) -> tuple[str, Scalar, Scalar, Scalar] | None:
@@ -213,8 +213,8 @@ class Load(Keyed):
 class Nonholonomic(Keyed):
     """Constraints of speeds: one or more rows A(q, t) v + B(q, t) = 0.
 
-    Either its `text` is the row, or its rows say that a point of the body of its `frame` has no
-    velocity in some directions.
+    Either its `text` is the expression of the row, or its rows state that a point of the body with
+    its `frame` has no velocity in some directions.
     """
 
     frame: str
@@ -239,11 +239,11 @@ class Nonholonomic(Keyed):
 
 
 class Holonomic(Keyed):
-    """Constraints of coordinates: one or more rows g(q, t) = 0, as loops are too.
+    """Constraints of coordinates: one or more rows g(q, t) = 0, as loops have too.
 
-    The rows act along the speeds, as motors do: A' lam with A = dg/dq N. Where they use positions
-    of frames, they push there. The places where rows of several coordinates push bodies are known
-    only to their record: `action`.
+    The rows act along the speeds, as motors do: A' lam with A = dg/dq N. Rows that use positions of
+    frames push at these frames. For rows of several coordinates, only the method `action` of the
+    record can say on which bodies they push, and where.
     """
 
     @property
@@ -256,14 +256,15 @@ class Holonomic(Keyed):
         raise NotImplementedError
 
     def action(self, s: Sites) -> Action | str | None:
-        """Return where its one row acts on bodies, or a text that says why that is unknown, or
-        None: it then acts at the frames that its text names, or along the freedom of the one joint
-        that it names.
+        """Return where its one row acts on bodies, or a sentence that says why that is unknown.
+        None: it acts at the frames that its expression names, or along the one joint that it names.
         """
         return None
 
     def misfits(self, axes: Mapping[str, Vector]) -> Iterator[str]:
-        """Yield what is wrong with the axes of its turning and sliding fields, {field: axis}."""
+        """Yield the faults of the axes of its fields of the sorts "turning" and "sliding", {field:
+        axis}.
+        """
         return iter(())
 
     def drives(self) -> str:
@@ -297,5 +298,5 @@ def register(member: Member) -> Member:
 
 
 def identifier(coordinate: str) -> str:
-    """Return how a coordinate is written in an expression, after q_ or v_."""
+    """Return the form of a coordinate's name in expressions, after q_ or v_."""
     return "".join(c if c.isalnum() else "_" for c in coordinate)

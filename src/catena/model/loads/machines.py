@@ -47,9 +47,9 @@ class Clutch(Load):
     """A friction clutch between two coordinates, or a brake on one: torque -capacity tanh(slip /
     slip_speed), slip = v1 - ratio v2.
 
-    capacity: a text or number, N m or N, such as "20*max(0, min(1, t - 0.5))". Where it sticks it
-    creeps, by at most slip_speed as long as the torque is below three quarters of its capacity. A
-    brake that holds exactly is the friction of a joint, which has events.
+    capacity: an expression or number, N m or N, such as "20*max(0, min(1, t - 0.5))". A clutch that
+    should stick creeps, by at most slip_speed as long as the torque is below three quarters of its
+    capacity. For a brake that holds exactly, use the dry friction of a joint.
     """
 
     kind = "clutch"
@@ -99,7 +99,9 @@ class Freewheel(Load):
     )
 
     def act(self, s: Scene) -> None:
-        """Apply no torque forwards, and that of the damper backwards, on both sides."""
+        """Apply no torque while the coordinate moves forwards, and the torque of the damper on both
+        sides while it moves backwards.
+        """
         slip = s.coordinate(self.coordinate)[1]
         for name in self.other:
             slip = slip - s.coordinate(name)[1]

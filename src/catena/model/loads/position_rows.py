@@ -12,8 +12,8 @@ from .keys import COORDINATE, Holonomic, Key, Places, doc, number, register
 @register
 @dataclass(frozen=True)
 class Constraint(Holonomic):
-    """g(q, t) = 0 as one text of coordinates q_<name>, positions of frames x_<frame>, y_<frame>,
-    z_<frame> (m, in the ground), t, parameters.
+    """g(q, t) = 0 as one expression of coordinates q_<name>, positions of frames x_<frame>,
+    y_<frame>, z_<frame> (m, in the ground), t, parameters.
 
     Its value should be in metres or radians: assembly closes it to 1e-9.
     """
@@ -23,22 +23,20 @@ class Constraint(Holonomic):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The text of the row."""
+        """The expression, as the label of the row."""
         return (self.zero,)
 
     def residual(self, s: Places) -> tuple[Scalar, ...]:
-        """Return the value of its text."""
+        """Return the value of its expression."""
         return (s.text(self.name, self.zero),)
 
 
 @register
 @dataclass(frozen=True)
 class Drive(Holonomic):
-    """A coordinate follows a text of t and parameters, such as "3*t": a rheonomic constraint, with
-    whatever force it needs.
-
-    The text must have a second derivative, which the force needs: a motion that starts from rest
-    with a jump of its speed is not allowed.
+    """A coordinate follows an expression of t and parameters, such as "3*t": a rheonomic
+    constraint, with whatever force this requires. The expression must have a second derivative, on
+    which the force depends: a motion that starts from rest with a jump of its speed is not allowed.
     """
 
     kind = "drive"
@@ -49,7 +47,7 @@ class Drive(Holonomic):
     )
 
     def residual(self, s: Places) -> tuple[Scalar, ...]:
-        """Return q - motion(t)."""
+        """Return the error q - motion(t) of the driven coordinate."""
         return (s.coordinate(self.coordinate) - s.text(self.name, self.motion),)
 
     def drives(self) -> str:

@@ -93,7 +93,7 @@ class Rolling(Nonholonomic):
 @register
 @dataclass(frozen=True)
 class SpeedRow(Nonholonomic):
-    """A(q, t) v + B(q, t) = 0 as one text, linear in the speeds v_<name>.
+    """A(q, t) v + B(q, t) = 0 as one expression, linear in the speeds v_<name>.
 
     Parameters
     ----------

@@ -58,7 +58,7 @@ class JointSpring(Load):
     )
 
     def linear(self) -> tuple[str, Scalar, Scalar, Scalar]:
-        """Return (coordinate, stiffness, rest, damping)."""
+        """Return the spring as (coordinate, stiffness, rest, damping)."""
         return self.coordinate, self.stiffness, self.rest, self.damping
 
     def act(self, s: Scene) -> None:
@@ -192,8 +192,8 @@ class Bushing(Load):
 @register
 @dataclass(frozen=True)
 class CoordinateSpring(Load):
-    """A spring and damper along a sum of coordinates, as a tendon over pulleys has: s = sum of
-    ratio q.
+    """A spring and damper along a sum of coordinates, s = sum of ratio q, such as a tendon over
+    pulleys.
 
     Its force is -ratio (stiffness (s - rest) + damping s') along each coordinate. rest: in the unit
     of s. stiffness: N m or N per unit of s.
@@ -303,7 +303,7 @@ class Strain(Load):
     lag: Scalar = 0.0
 
     def act(self, s: Scene) -> None:
-        """Apply -K (q + lag v), and store q' K q / 2."""
+        """Apply -K (q + lag v), and store the energy q' K q / 2."""
         K = [[s.value(x) for x in row] for row in self.K]
         lag = s.value(self.lag)
         found = [s.coordinate(x) for x in self.coordinates]

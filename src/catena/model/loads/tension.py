@@ -1,4 +1,4 @@
-"""A tension along a path of frames, as of a muscle or of a rope over pulleys that is pulled."""
+"""A tension along a path of frames, as in a muscle, or in a rope that is pulled over pulleys."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from .springs import stretch_between
 @register
 @dataclass(frozen=True)
 class Tension(Load):
-    """A tension, N, as a text or number, along the straight lines between the origins of several
-    frames; free to slide at the inner ones.
+    """A tension (N), a number or an expression, along the straight lines between the origins of
+    several frames; it slides freely over the inner ones.
     """
 
     kind = "tension"

@@ -2,10 +2,14 @@
 
 plot(result, "energies").savefig("energies.pdf")
 
-overview, series (coordinates, speeds, accelerations, torques), energies, reactions, paths, phase,
-cyclograph, bending style       colours, fonts, panels            view        from where a mechanism
-is looked at skeleton    bodies as lines and solids  sticks  a skeleton drawn  curves    flexible
-bodies as lines tip_paths   where the tips go
+    overview, series (coordinates, speeds, accelerations, torques), energies, reactions, paths,
+    phase, cyclograph, bending, clearance, contacts
+                plots of a result
+    overlay     the same plot of several runs in one figure
+    style       colours, fonts, panels
+    view        axes, limits and scale bars of drawings
+    sticks      a mechanism as lines
+    tip_paths   the paths of the tips
 """
 
 from __future__ import annotations

@@ -94,10 +94,9 @@ class Cyclograph:
 
 
 def _turn(result: Result) -> float | None:
-    """Return the time at the end of the first turn of the coordinate that turns first, if it turns
-    more than twice; else None. Figures of many turns would cover each other.
-
-    Turns with fewer than half of FIGURES rows, such as those of a gyroscope's rotor, do not count.
+    """Return the time at which the coordinate that rotates first completes its first turn, if it
+    turns more than twice; else None. Figures of many turns would cover each other. Turns with fewer
+    rows than half of FIGURES, such as those of a gyroscope's rotor, do not count.
     """
     angles = result.data["q"].values[:, result.data["coordinate_unit"].values == "rad"]
     ways = np.abs(np.diff(angles, axis=0)).cumsum(axis=0)

@@ -40,7 +40,7 @@ def panel(ax: Axes, result: Result) -> None:
 
 
 def error(ax: Axes, result: Result) -> None:
-    """Draw the error of the energy balance, with its largest value in words."""
+    """Draw the error of the energy balance, with its largest value as a label."""
     ax.plot(result.time, result.data["energy_error"], color=COLOURS[3], linewidth=1.0)
     ax.set_ylabel("balance error (J)")
     ax.set_xlabel("time (s)")
@@ -60,7 +60,7 @@ def error(ax: Axes, result: Result) -> None:
 
 
 def balance(result: Result) -> str:
-    """Return the largest error of the energy balance in words: relative to the largest kinetic
+    """Return a phrase with the largest error of the energy balance: relative to the largest kinetic
     energy, or in joules where nothing moves.
     """
     book = result.ledger

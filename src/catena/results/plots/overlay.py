@@ -19,7 +19,9 @@ TOTAL_OPACITY = 2.4
 
 
 def overlay(first: Figure, others: list[Figure]) -> Figure:
-    """Return the first figure, with what the others show in the same panels paler and behind."""
+    """Return the first figure, with the lines of the others added behind its own in paler
+    colours.
+    """
     pale = float(np.clip(TOTAL_OPACITY / max(1, len(others)), LEAST_OPACITY, 0.45))
     for other in others:
         for ax, source in zip(first.axes, other.axes):
@@ -72,7 +74,7 @@ def _corner(ax: Axes, k: int) -> tuple[float, float]:
 
 
 def _put(ax: Axes, artist: Line2D | LineCollection | Polygon, pale: float) -> None:
-    """Make an artist paler, and put it behind and out of the legend."""
+    """Make an artist paler, draw it behind the others, and leave it out of the legend."""
     own = artist.get_alpha()
     artist.set_alpha(pale * (1.0 if own is None else float(own)))
     artist.set_zorder(artist.get_zorder() - 1.0)
@@ -82,7 +84,9 @@ def _put(ax: Axes, artist: Line2D | LineCollection | Polygon, pale: float) -> No
 
 
 def listed(runs: list[int]) -> str:
-    """Return numbers of runs in words: "0", "0, 3, 5", "0 to 99", "0, 3, ... 90 (12 of them)"."""
+    """Return the indices of runs as a short text: "0", "0, 3, 5", "0 to 99", "0, 3, ... 90 (12 of
+    them)".
+    """
     if len(runs) > 2 and all(b - a == 1 for a, b in pairwise(runs)):
         return f"{runs[0]} to {runs[-1]}"
     return (

@@ -92,9 +92,10 @@ def _components(result: Result, joint: str, wrench: np.ndarray, axes: str) -> Fi
 
 @dataclass(frozen=True)
 class Open:
-    """What is not determined in the joints of a picture. torque, force (time, joints): where some
-    component is not; for a planar mechanism only components in its plane count. across: whether a
-    component across the plane is not. reasons: {joint: what constraints do not state}.
+    """The components of joint wrenches in a picture that are not determined. torque, force (time,
+    joints): whether some component of each is not; for a planar mechanism only components in its
+    plane count. across: whether a component across the plane is not. reasons: {joint: what the
+    records of constraints do not state}.
     """
 
     names: tuple[str, ...]
@@ -105,7 +106,7 @@ class Open:
 
     @staticmethod
     def of(result: Result, names: Sequence[str], found: np.ndarray) -> Open:
-        """Return it for the wrenches (time, joints, 6) along any axes."""
+        """Return the undetermined components of wrenches (time, joints, 6) along any axes."""
         m = result.mechanism
         reasons = undetermined(result.machine) if m.row_records else {}
         open_ = np.isnan(found)
@@ -121,14 +122,14 @@ class Open:
         return Open(tuple(names), world[..., n], force, bool(across), reasons)
 
     def known(self, sizes: np.ndarray, unknown: np.ndarray) -> np.ndarray:
-        """Return magnitudes (time, joints), with NaN where a force of unknown place or size may be
-        the larger part.
+        """Return the magnitudes (time, joints), with NaN where a force of unknown place or size may
+        be the larger part.
         """
         named = np.array([name in self.reasons for name in self.names])
         return np.where(named & unknown, np.nan, sizes)
 
     def label(self, place: int, values: np.ndarray) -> str:
-        """Return the remark behind the name of a joint."""
+        """Return the remark that follows the name of a joint in a label."""
         if np.isnan(values).all():
             return " (not determined)"
         part = self.torque[:, place].any() or self.force[:, place].any()
@@ -174,8 +175,8 @@ def _magnitude(vectors: np.ndarray) -> np.ndarray:
 
 
 def _has_torque(result: Result, torque: np.ndarray, force: np.ndarray) -> bool:
-    """Whether torques exceed the resolution of the run, also relative to the forces times a length,
-    which for a fast machine are far above its weight.
+    """Return whether torques exceed the resolution of the run, also relative to the forces times a
+    length; these are far above the weight in a fast machine.
     """
     lever = typical_length(result.mechanism) * np.abs(np.nan_to_num(force)).max(initial=0.0)
     largest = np.abs(np.nan_to_num(torque)).max(initial=0.0)

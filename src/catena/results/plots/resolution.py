@@ -16,14 +16,14 @@ CONSTANT_MARGIN = 0.05  # the margin above and below a constant value, relative 
 
 def resolution(result: Result, unit: str, largest: float = 0.0) -> float:
     """Return the smallest change of a quantity that the run resolves: its tolerance times the
-    largest value or the mechanism's own scale of that unit (its length, its weight, the run's
-    duration).
+    larger of the largest value and the typical value of that unit for the mechanism (from its
+    length, its weight and the run's duration).
     """
     return (result.ledger.tolerance or 1e-9) * max(_scale(result, unit), largest)
 
 
 def _scale(result: Result, unit: str) -> float:
-    """Return the mechanism's own scale of a unit."""
+    """Return the typical value of a quantity with this unit for the mechanism."""
     m = result.mechanism
     length = typical_length(m)
     duration = float(result.time[-1] - result.time[0]) or 1.0

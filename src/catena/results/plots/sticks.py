@@ -106,8 +106,8 @@ def pins(bones: Skeleton, at: dict[str, Array], v: View) -> Array:
 
 
 def outlined(bones: Skeleton, at: dict[str, Array], v: View) -> list[tuple[Array, Solid, bool]]:
-    """Return the outline of every solid on the page, the solid, and whether its body has no lines
-    of its own.
+    """Return the outline of every solid on the page, with the solid and whether its body has no
+    lines.
     """
     found = [
         (_outline(solid, at[limb.body], v), solid, not len(limb.lines))
@@ -146,7 +146,7 @@ def hull(points: Array) -> Array:
 
 
 def reach(bones: Skeleton, at: dict[str, Array], v: View) -> Array:
-    """Return points (n, 2) that a picture of all these configurations must contain."""
+    """Return points (n, 2) on the page that a picture of all these configurations must contain."""
     points = [v.flat(bones.ground)]
     for limb in bones.limbs:
         X = at[limb.body].reshape(-1, 4, 4)

@@ -79,7 +79,7 @@ class Ticks(ScalarFormatter):
 
 class Spaced(MaxNLocator):
     """Tick places along x, as many as have room. matplotlib assumes labels of four characters, so
-    that 0.0250 runs into its neighbours.
+    that longer ones such as 0.0250 would run into their neighbours.
     """
 
     def __init__(self) -> None:
@@ -113,7 +113,7 @@ def plain_ticks(figure: Figure) -> None:
 
 
 class Picture(Figure):
-    """A Figure that a notebook shows by itself, whether or not pyplot is imported."""
+    """A matplotlib Figure that a notebook displays even if pyplot is not imported."""
 
     def _repr_png_(self) -> bytes:
         with BytesIO() as file:
@@ -147,7 +147,7 @@ def fitted(
     low: np.ndarray, high: np.ndarray, at_side: float = 1.2, least: float = 2.2, most: float = 5.5
 ) -> Figure:
     """Return a figure for one panel with equal scales, from corner `low` to corner `high` (m).
-    at_side: inches for what stands at its side. least, most: limits of its height, inches.
+    at_side: the space next to the panel, inches. least, most: limits of its height, inches.
     """
     wide, tall = np.maximum(high - low, 1e-9 * max(*(high - low), 1e-9))
     height = np.clip((WIDTH - at_side) * tall / wide, least, most)
@@ -178,7 +178,7 @@ def pretty(unit: str) -> str:
 
 
 def named(quantity: str, unit: str) -> str:
-    """Return an axis label: quantity (unit)."""
+    """Return an axis label of the form: quantity (unit)."""
     shown = pretty(unit)
     return f"{quantity} ({shown})" if shown else quantity
 
@@ -197,7 +197,7 @@ def balanced(count: int, most: int) -> list[range]:
 
 
 def by_unit(units: Sequence[str], most: int = 7) -> list[tuple[str, list[int]]]:
-    """Return (unit, places) of each panel: one unit per panel, with at most `most` lines."""
+    """Return (unit, indices) of each panel: one unit per panel, with at most `most` lines."""
     panels = []
     for unit in dict.fromkeys(units):
         places = [k for k, u in enumerate(units) if u == unit]

@@ -14,7 +14,9 @@ NARROW_SIDE = 0.3  # a side is narrow below this, relative to the other side
 
 
 def letters(v: View) -> tuple[str, str]:
-    """Return the names of the page's axes: x, y or z where they are parallel to one, else words."""
+    """Return the names of the page's axes: x, y or z where they are parallel to an axis of the
+    ground, else "across" and "upwards".
+    """
     return _letter(v.right, "across"), _letter(v.up, "upwards")
 
 
@@ -50,8 +52,8 @@ def _letter(direction: Array, otherwise: str) -> str:
 
 
 def _triad(ax: Axes, v: View, length: float = 20.0) -> None:
-    """Draw the ground's axes below the lower left corner, excluded from the layout, which would
-    otherwise shrink a small panel. length: points.
+    """Draw the ground's axes below the lower left corner. They are excluded from the layout, which
+    would otherwise shrink a small panel. length: points.
     """
     for k, name in enumerate("xyz"):
         x, y = v.flat(np.eye(3)[k]) * length

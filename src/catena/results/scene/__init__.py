@@ -4,10 +4,14 @@ browser.
 describe(mechanism) -> Scene        solids on bodies (Part), things between bodies (Span), in layers
                                     that can be switched
 
-geometry    triangles           meshes      triangles of files  skeleton, curves     bodies as lines
-detail      the same with fewer triangles
-bodies      what is drawn of bodies and of the ground    joints, loads, marks  glyphs, by registries
-wire        a scene as bytes for a page                     raster    a picture of it without OpenGL
+    geometry              triangles of the solids that are drawn
+    meshes                triangles of mesh files
+    skeleton, curves      bodies as lines
+    detail                the same solids with fewer triangles
+    bodies                the drawing of bodies and of the ground
+    joints, loads, marks  the drawing of joints, loads and marks, one function per kind (glyph)
+    wire                  a scene as bytes for a page
+    raster                a picture of a scene without OpenGL
 """
 
 from typing import TYPE_CHECKING

@@ -93,7 +93,7 @@ def draw_bodies(d: Drawing) -> None:
 
 
 def _strut(d: Drawing, body: str, at: Array, shaped: set[str]) -> None:
-    """Draw a thin rod from a body's lines to a frame at some distance from them."""
+    """Draw a thin rod from the lines of a body to a frame that lies at some distance from them."""
     limb = next((x for x in d.bones.limbs if x.body == body), None)
     if limb is None or body in shaped or not len(limb.lines):
         return
@@ -120,7 +120,7 @@ def _nearest(a: Array, b: Array, p: Array) -> Array:
 
 
 def _bare(limb: Limb, point: Array) -> bool:
-    """Whether a point of a body lies outside the boxes around all of its solids."""
+    """Return whether a point of a body lies outside the bounding boxes of all of its solids."""
     for s in limb.solids:
         low = s.corners.min(axis=0) - s.radius
         high = s.corners.max(axis=0) + s.radius
@@ -147,7 +147,9 @@ def _rods(d: Drawing, body: str, lines: Array, colour: Colour, thick: float = 1.
 
 
 def _shape(d: Drawing, body: str, key: str, s: Shape, colour: Colour) -> None:
-    """Draw one shape of a body, with its mark; a box in place of a mesh that cannot be read."""
+    """Draw one shape of a body, with its mark; a box in place of a mesh file that cannot be
+    read.
+    """
     size = [d.number(x) for x in s.size]
     X = d.matrix(s.pose)
     shade = (*map(float, s.colour), 1.0)[:4] if s.colour else colour
@@ -182,14 +184,16 @@ def _shape(d: Drawing, body: str, key: str, s: Shape, colour: Colour) -> None:
 
 
 def _sectors(g: Geometry, odd: bool) -> Geometry:
-    """Return every other of six sectors about z."""
+    """Return the triangles of a solid in every other of six equal sectors about z. odd: whether in
+    the second, fourth and sixth.
+    """
     x, y, _ = g.points[g.faces].mean(axis=1).T
     sector = np.floor(np.arctan2(y, x) % (2 * np.pi) / (np.pi / 3)).astype(int) % 2 == 1
     return Geometry(g.points, g.normals, g.faces[sector == odd])
 
 
 def _disc(size: Sequence[float], unit: float) -> Geometry:
-    """Return a cylinder; of a flat one only the sectors that its mark leaves."""
+    """Return a cylinder; for a flat one, only the sectors that its darker mark does not cover."""
     made = cylinder(size[0], size[1], 48)
     return _sectors(made, False) if size[1] <= size[0] else made
 

@@ -99,9 +99,9 @@ def describe(
 ) -> Scene:
     """Return the scene of a mechanism at its own parameter values.
 
-    folders: where mesh files are looked for, the model's own first; None opens the names as they
-    are. motors: the coordinates that are driven. unit: the radius of a rod, m, by default from the
-    mechanism's own lengths.
+    folders: where mesh files are looked for, the model's own first; None takes their names as
+    paths. motors: the coordinates that are driven. unit: the radius of a rod, m, by default from
+    the mechanism's own lengths.
     """
     bones = skeleton(m)
     d = Drawing(m, unit or ROD_RADIUS_RATIO * typical_length(m, bones), upward(m), folders)

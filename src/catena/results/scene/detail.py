@@ -26,16 +26,16 @@ _MADE: dict[tuple[bytes, int, int], Geometry] = {}
 
 
 def coarse(g: Geometry) -> Geometry:
-    """Return the solid of a file with about 4.5 sqrt(n) of its n triangles, which is cached with it
-    for every scene.
+    """Return the solid of a mesh file with about 4.5 sqrt(n) of its n triangles; it is cached with
+    the file's triangles, for every scene.
     """
     return reduced(g, int(COARSE_PER_ROOT * np.sqrt(len(g.faces))))
 
 
 def drafts(shapes: Mapping[str, Geometry], drawn: Sequence[str]) -> dict[str, Geometry]:
     """Return {key: a coarser solid} for the solids of a scene, DRAFT_TRIANGLES triangles in all,
-    shared in proportion to their sizes; nothing where the scene has no more. drawn: a key for each
-    time that a solid is drawn.
+    divided among them in proportion to their sizes; an empty mapping where the scene has no more
+    than that. drawn: a key for each time that a solid is drawn.
     """
     if sum(len(shapes[key].faces) for key in drawn) <= DRAFT_TRIANGLES:
         return {}
@@ -103,7 +103,7 @@ def _welded(g: Geometry) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _large(points: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return points and faces without small loose pieces."""
+    """Return points and faces without small disconnected pieces."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 

@@ -1,5 +1,5 @@
-"""Drawing: the scene while it is made, to which glyphs add solids, and the records of these
-solids.
+"""Drawing: a scene under construction, to which glyphs (functions that draw one kind of thing) add
+solids, and the records of these solids.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ BODY_COLOURS: tuple[Colour, ...] = (  # muted, apart for colour-blind eyes
 @dataclass(frozen=True)
 class Part:
     """A solid on a body: its pose X_BP (4, 4), the key of its triangles, its colour, its layer, and
-    the name of what it belongs to.
+    the name of the record that it belongs to.
     """
 
     body: str
@@ -62,7 +62,7 @@ class Span:
 
 @dataclass
 class Drawing:
-    """A scene while it is made. unit: the radius of a rod, m, from the mechanism's own lengths.
+    """A scene under construction. unit: the radius of a rod, m, from the mechanism's lengths.
     folders: where mesh files are looked for.
     """
 
@@ -116,7 +116,9 @@ class Drawing:
             self.geometries[key] = make()
 
     def number(self, x: Any) -> float:
-        """Return the value of a scalar at the mechanism's parameters; zero where it has none."""
+        """Return the value of a scalar for the mechanism's parameters; zero for an expression
+        without value.
+        """
         return float(value_of(x, self.mechanism.parameters) or 0.0)
 
     def matrix(self, X: Pose) -> Array:

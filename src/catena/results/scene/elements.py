@@ -1,5 +1,6 @@
 """Machine elements as they are drawn: toothed wheels, rings, pulleys with their belt, racks and
-cams. They are members of the registry of load glyphs.
+cams. Each is a member of the registry of load glyphs, the functions that draw loads and
+constraints.
 """
 
 from __future__ import annotations
@@ -100,8 +101,8 @@ def draw_belt(d: Drawing, x: Any) -> None:
 
 
 def _around(a: float, b: float, apart: float, crossed: bool) -> Array | None:
-    """Return the closed line (n, 3) around circles of radius a at the origin and b at x = apart;
-    None where one circle contains the other.
+    """Return the closed line (n, 3) of a belt around two circles, of radius a at the origin and of
+    radius b at x = apart; None where one circle contains the other.
     """
     sine = (a + b if crossed else a - b) / apart if apart > 0 else 2.0
     if abs(sine) >= 1.0:

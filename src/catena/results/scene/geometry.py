@@ -1,8 +1,9 @@
 """Geometry: triangles of the solids that are drawn. Points in metres, outward normals, faces
 anticlockwise from outside.
 
-lathe  a profile turned about z: cylinders, cones, balls, capsules, rods  box
-        a tube along a curve: coils
+    lathe  a profile turned about z: cylinders, cones, balls, capsules, rods
+    box    a box
+    tube   a tube along a curve: coils
 """
 
 from __future__ import annotations
@@ -53,8 +54,8 @@ def joined(parts: Sequence[Geometry]) -> Geometry:
 def lathe(
     profile: Sequence[tuple[float, float]], sides: int = SIDES, smooth: bool = False
 ) -> Geometry:
-    """Return a profile of (radius, height), from below upwards, turned about z. smooth: whether
-    there are no edges between its bands.
+    """Return the solid of revolution about z of a profile of points (radius, height), from below
+    upwards. smooth: whether normals are continuous between its bands.
     """
     r, z = np.array(profile, float).T
     angle = np.linspace(0, 2 * np.pi, sides + 1)

@@ -1,8 +1,7 @@
-"""Joints as they are drawn: by a registry of glyphs for elementary motions. A joint shows those of
-its freedoms.
+"""Joints as they are drawn: by a registry of glyphs for elementary motions. A joint is drawn as the
+sum of those of its degrees of freedom.
 
-turn    a pin along its axis               slide    a block on a rail screw   a threaded spindle
-ball     a ball in a socket
+turn a pin along its axis slide a block on a rail screw a threaded spindle ball a ball in a socket
 """
 
 from __future__ import annotations
@@ -25,8 +24,8 @@ Draw = Callable[[Drawing, Joint, Freedom, int], None]
 
 @dataclass(frozen=True)
 class MotionGlyph:
-    """How an elementary motion is drawn: draw(drawing, joint, freedom, number of the freedom in the
-    joint).
+    """How an elementary motion is drawn: draw(drawing, joint, freedom, index of the degree of
+    freedom in the joint).
     """
 
     name: str
@@ -70,8 +69,8 @@ def draw_joints(d: Drawing) -> None:
 
 
 def _buried(d: Drawing, at: Array) -> bool:
-    """Whether only sliding joints begin at this point of the ground: their rail is drawn instead of
-    a pedestal.
+    """Return whether only sliding joints begin at this point of the ground, where their rail is
+    drawn instead of a pedestal.
     """
     slides = [
         j
@@ -150,9 +149,9 @@ def _slide(d: Drawing, j: Joint, f: Freedom, k: int) -> None:
 
 
 def _reach(d: Drawing, j: Joint, k: int) -> tuple[float, float]:
-    """Return how far a rail goes on both sides, m: to the limits of the joint; without limits a few
-    rod radii, or zero where both bodies have solids. A joint without both limits also gets a span
-    that follows the child.
+    """Return how far a rail extends on both sides, m: to the limits of the joint; without limits a
+    few rod radii, or zero where both bodies have solids. A joint without both limits also gets a
+    span that follows the child.
     """
     lower, upper = (j.lower[k], j.upper[k]) if j.sound and len(j.lower) > k else (-np.inf, np.inf)
     free = 0.0 if _solid(d, j.parent) and _solid(d, j.child) else 8 * d.unit

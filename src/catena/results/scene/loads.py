@@ -72,7 +72,7 @@ def draw_motor(d: Drawing, coordinate: str) -> None:
 
 
 def _of(d: Drawing, coordinate: str) -> tuple[Joint, int] | None:
-    """Return the joint of a coordinate or speed, and the number of the freedom in it."""
+    """Return the joint of a coordinate or speed, and the index of the degree of freedom in it."""
     for j in d.mechanism.joints:
         for names in (j.coordinate_names, j.speed_names):
             if coordinate in names or coordinate == j.name:
@@ -160,7 +160,9 @@ def _spring_of(d: Drawing, coordinate: str, name: str) -> None:
 
 
 def _tension(d: Drawing, load: Any) -> None:
-    """Draw a muscle or cylinder: a thin rod along its path, thick in the middle of each part."""
+    """Draw a muscle or cylinder as a thin rod along its path, thicker in the middle of each
+    part.
+    """
     for a, b in pairwise(load.frames):
         d.stretch(
             _between(d, a, b),

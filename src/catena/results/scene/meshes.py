@@ -33,8 +33,8 @@ class MeshError(CatenaError):
 
 
 def mesh(file: str, scale: Sequence[float], folders: Sequence[Path] | None) -> Geometry:
-    """Return the triangles of a file, scaled. folders: the model's, and others that the user names;
-    None opens the name as it is.
+    """Return the triangles of a file, scaled. folders: the model's folder, and others that the user
+    names; None takes the name as a path.
     """
     found = _cached(located(file, folders))
     size = np.asarray(scale, float)
@@ -148,7 +148,7 @@ def _cached(path: Path) -> Geometry:
 
 
 def _read(path: Path) -> Geometry:
-    """Return the triangles of a file."""
+    """Return the triangles of a file, read by trimesh."""
     try:
         import trimesh
     except ImportError:

@@ -20,14 +20,14 @@ CACHED_PLACEMENTS = 16  # the number of placements in the cache
 
 
 class Scalars(np.ndarray):
-    """One scalar for each of many configurations, in the form that the kernels take."""
+    """One scalar for each of many configurations, with the operations that the kernels use."""
 
     def sin(self) -> Array:
-        """Return its sine."""
+        """Return the sine of each scalar."""
         return np.sin(self)
 
     def cos(self) -> Array:
-        """Return its cosine."""
+        """Return the cosine of each scalar."""
         return np.cos(self)
 
 

@@ -71,9 +71,7 @@ def camera_of(scene: Scene, box: Array, size: tuple[int, int]) -> Camera:
 
 
 class Painter:
-    """Draws pictures of a scene. What does not change from one picture to the next is computed
-    once.
-    """
+    """Draws pictures of a scene. Everything that is the same in all pictures is computed once."""
 
     def __init__(self, scene: Scene, camera: Camera, box: Array, layers: Sequence[str] = SEEN):
         self.scene = scene
@@ -135,7 +133,7 @@ class Painter:
 
     @cached_property
     def _paper(self) -> Image:
-        """The background: a gradient and the grid of the floor."""
+        """The background: a colour gradient and the grid of the floor."""
         from PIL import Image, ImageDraw
 
         w, h = self.big.size

@@ -86,7 +86,7 @@ def skeleton(m: Mechanism) -> Skeleton:
 
 
 def _wheeled(m: Mechanism, limbs: tuple[Limb, ...]) -> Iterator[Limb]:
-    """Return the limbs with the outlines of the gears, pulleys and cams on them."""
+    """Return the limbs with the outlines of the gears, pulleys and cams added."""
     found: dict[str, list[Solid]] = {}
     for w in wheels(m):
         angle = np.linspace(0, 2 * np.pi, len(w.outline), endpoint=False)
@@ -124,7 +124,7 @@ def placed(machine: Machine, q: Array, parameters: Array | None = None) -> dict[
 
 
 def bodies_at(m: Mechanism, q: Array, parameters: Array | None = None) -> dict[str, Array]:
-    """Return the same as `placed` for a mechanism that is not compiled."""
+    """Return the poses of `placed` for a mechanism that is not compiled."""
     found = placement(m, parameters).at(q)
     return found | curved(m, q, found)
 
@@ -138,7 +138,7 @@ def moved(X: Array, points: Array) -> Array:
 
 # --- one body
 def _ends(m: Mechanism, joints: tuple[Joint, ...]) -> dict[str, list[tuple[str, Array]]]:
-    """Return {body: (joint, place)} of the joints that each body carries."""
+    """Return {body: (joint, place)} of the joints that lead from each body to its children."""
     found: dict[str, list[tuple[str, Array]]] = {}
     for j in joints:
         if j.deflection is None:
@@ -172,7 +172,7 @@ def _limb(
 
 
 def _far(m: Mechanism, body: Body, start: Array) -> list[Array]:
-    """Return the end of a body that carries nothing."""
+    """Return the end of a body that has no children."""
     frames = [_at(m, f.pose) for f in m.frames if f.body == body.name]
     away = [p for p in frames if np.linalg.norm(p - start) > 1e-9]
     if away:

@@ -109,7 +109,7 @@ def matrix(m: Mechanism, X: Any) -> Array:
 
 
 def facing(n: Array, x: Array, at: Array) -> Array:
-    """Return a pose whose z is along n, and whose x is as near as possible to x."""
+    """Return a pose whose z axis is along n, and whose x axis is as close as possible to x."""
     X, z = np.eye(4), n / np.linalg.norm(n)
     side = x - z * (x @ z)
     if np.linalg.norm(side) < 1e-12:
@@ -141,7 +141,9 @@ def _gears(axes: Axes, x: Any) -> Iterator[Wheel]:
 
 
 def _usual(m: Mechanism) -> float:
-    """Return a radius where nothing gives one, m: a fifth of what the mechanism's joints span."""
+    """Return a radius for use where nothing else defines one, m: a fifth of the extent of the
+    mechanism's joints.
+    """
     spots = np.array([matrix(m, j.placement)[:3, 3] for j in m.joints])
     return 0.2 * float(np.ptp(spots, axis=0).max()) or 0.1
 
@@ -156,8 +158,8 @@ def _pinion(axes: Axes, x: Any) -> Iterator[Wheel]:
 
 
 def _cam(axes: Axes, x: Any) -> Iterator[Wheel]:
-    """Return the curve on which a follower's point, at its distance from the cam's axis, would
-    roll: base circle plus lift.
+    """Return the outline of a cam: the curve on which the follower's point rolls, base circle plus
+    lift.
     """
     m = axes.mechanism
     cam, follower = (_joint(m, name) for name in (x.cam, x.follower))

@@ -25,7 +25,7 @@ Array = np.ndarray
 
 def header(scene: Scene, at: Array, seen: Array | None = None) -> tuple[dict[str, Any], bytes]:
     """Return (plain data, triangles) of a scene with bodies at poses `at` (bodies, 4, 4). seen: (2,
-    3), the box that pictures contain.
+    3), the corners of the box that a picture must contain.
     """
     shapes = {**scene.geometries, **_handles(scene.unit)}
     keys = {key: k for k, key in enumerate(shapes)}
@@ -107,12 +107,12 @@ def film_numbers(at: Array) -> Array:
 
 
 def text(data: Mapping[str, Any]) -> str:
-    """Return plain data as JSON that is safe inside a page."""
+    """Return plain data as JSON that is safe inside an HTML page."""
     return json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
 
 
 def packed(numbers: Array | bytes) -> str:
-    """Return numbers as text, for a page that is one file."""
+    """Return numbers as a string, for a page that consists of one file."""
     return base64.b64encode(
         numbers if isinstance(numbers, bytes) else np.ascontiguousarray(numbers).tobytes()
     ).decode()
@@ -133,8 +133,8 @@ def page(text: str, **parts: str) -> str:
 def _packed(
     shapes: Mapping[str, Geometry], few: Mapping[str, Geometry]
 ) -> tuple[bytes, list[dict[str, Any]]]:
-    """Return all triangles one after the other, points with their normals as float32 and faces as
-    uint32, and where each begins. few: coarser solids.
+    """Return the triangles of all solids one after the other (points with their normals as float32,
+    faces as uint32), and where each solid begins. few: coarser solids.
     """
     blob, table = bytearray(), []
 
@@ -152,8 +152,8 @@ def _packed(
 
 
 def _handles(unit: float) -> dict[str, Geometry]:
-    """Return the triangles that a page places itself: arrows of forces, and the handles of what is
-    dragged.
+    """Return the solids that a page places itself: arrows of forces, and the handles for
+    dragging.
     """
     angle = np.linspace(0, 2 * np.pi, 49)
     ring = np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=1)

@@ -1,4 +1,5 @@
-"""Sums, sequences and check_sample_time of controllers, and controllers made from Python functions.
+"""Sums and sequences of controllers, sampling with zero-order hold, and controllers made from
+Python functions.
 
 The controllers themselves are in `controllers.py`. A controller is any object with a method
 `law(system) -> Law`; see `terms.symbols.SystemSymbols` for the symbols t, q, v, u, p that a law may
@@ -71,8 +72,8 @@ class Sum(Controller):
 
 
 def _concatenate_laws(laws: list[Law], tau: ca.SX, rates: list[ca.SX]) -> Law:
-    """Return one law with forces tau and the states of several laws, concatenated with rates
-    `rates`.
+    """Return one law with the forces tau, whose states are those of several laws one after another
+    and change at `rates`.
     """
     clocks, before = [], 0
     for law in laws:
@@ -128,7 +129,9 @@ class Sequence(Controller):
             )
 
     def law(self, system: SystemSymbols) -> Law:
-        """Return the states of all parts, with the forces and rates of the one that is active."""
+        """Return the forces of the controller that is active, with the states of all of them; the
+        states of the others keep their values.
+        """
         laws = [part.law(system) for _, part in self.parts]
         begun = [*(system.t >= t for t, _ in self.parts), ca.SX(0)]
         on = [a - b for a, b in pairwise(begun)]
@@ -176,10 +179,8 @@ class Hold(Controller):
 
 
 def sample_and_hold(sample: float | None, system: SystemSymbols, law: Law) -> Law:
-    """Return the law sampled every `sample` seconds with its forces held, or the law itself for
-    None.
-
-    Raises SimulationError where the law is sampled already.
+    """Return the law sampled every `sample` seconds with its forces held in between; without a
+    sample time the law itself. Raises SimulationError where the law is sampled already.
     """
     if sample is None:
         return law
@@ -226,8 +227,8 @@ class Traced(Controller):
 
 @dataclass(frozen=True)
 class Sampled:
-    """A Python function (t, q, v) -> forces (nv,), called from Python every `sample` seconds; the
-    forces are held in between.
+    """A Python function (t, q, v) -> forces (nv,) that is called every `sample` seconds of a run;
+    the forces are held in between.
     """
 
     function: Callable[[Any, Any, Any], Any]

@@ -182,8 +182,9 @@ class PID(Controller):
         )
 
     def _time(self, kp: Any, ki: Any, kd: Any) -> Any:
-        """Return the time constant T (s) with which the integral is led back while a limit
-        clips.
+        """Return the time constant T (s) of anti-windup: while a limit clips the force, the
+        integral returns towards a value at which it would not be clipped with this time
+        constant.
         """
         if not isinstance(self.anti_windup, bool):
             return float(self.anti_windup)
@@ -331,10 +332,9 @@ class Forces(Controller):
 
 # --- limits, targets and gains
 def clip_forces(system: SystemSymbols, tau: ca.SX, limits: Limits, smooth: bool = False) -> ca.SX:
-    """Return the forces tau (nv,) clipped to their limits, by a corner or, if smooth, by a tanh.
-
-    A force that is zero as an expression has no motor and stays zero; a tanh needs both limits to
-    be finite.
+    """Return the forces tau (nv,) clipped to their limits: with a corner, or by a tanh if smooth.
+    An entry of tau that is identically zero belongs to a speed without motor and stays zero; a tanh
+    needs both limits to be finite.
     """
     if limits is None:
         return tau
@@ -386,7 +386,9 @@ def _limits(system: SystemSymbols, limits: Limits) -> tuple[list[float], list[fl
 def _target_trajectory(
     system: SystemSymbols, target: Target
 ) -> tuple[Trajectory, tuple[Coordinate, ...]]:
-    """Return the target as a trajectory, and the places of its coordinates in q and v."""
+    """Return the target as a trajectory, and the indices of its coordinates in q and of their
+    speeds in v.
+    """
     if isinstance(target, int | float):
         target = {c.name: target for c in coordinates(system.mechanism)}
     found = trajectory(target)
@@ -396,10 +398,9 @@ def _target_trajectory(
 def _gain_per_coordinate(
     kind: str, what: str, system: SystemSymbols, at: tuple[Coordinate, ...], gains: Gains
 ) -> list[Any]:
-    """Return one gain for each controlled coordinate: a number or an expression of the parameters.
-
-    Raises UnknownNameError for a name that is not controlled; kind and what name the controller and
-    its argument in the message.
+    """Return one gain for each controlled coordinate, a number or an expression of the parameters.
+    Raises UnknownNameError for a coordinate that is not controlled; `kind` and `what` are the names
+    of the controller and of its argument, for the message.
     """
     names = list(system.mechanism.parameters)
 
@@ -434,7 +435,9 @@ def _is_expression(gain: Any) -> bool:
 
 
 def _is_zero(gain: Any) -> bool:
-    """Return whether a gain is the number zero, so that its term is left out of the tape."""
+    """Return whether a gain is the number zero, so that its term can be left out of the
+    expression.
+    """
     return isinstance(gain, float) and gain == 0.0
 
 

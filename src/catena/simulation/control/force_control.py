@@ -6,9 +6,9 @@
                    - n d n . x'
 
 x (3,) is the position of the frame, J its Jacobian (3, nv), in the axes of the ground. Neither law
-needs to know where the wall is: in contact, an impedance presses with K times the depth of its
-target behind the wall [Hogan1985], and a hybrid law with the force f that was asked for, whatever
-the wall does [Raibert1981].
+needs the position of the wall: in contact, an impedance presses with K times the depth of its
+target behind the wall [Hogan1985], and a hybrid law with the commanded force f, whatever the wall
+does [Raibert1981].
 """
 
 from __future__ import annotations
@@ -157,9 +157,8 @@ def _three(x: Three) -> ca.SX:
 def _check_numbers(
     kind: str, name: str, given: object, only: int | None = None, least: float = -np.inf
 ) -> None:
-    """Raise StateError unless the value is finite, at least `least`, and of the right shape.
-
-    only: how many numbers are required; None accepts one number or three.
+    """Raise StateError unless a value is finite, at least `least`, and of the right shape. only:
+    how many numbers it must have; None accepts one number or three.
     """
     try:
         x = np.array(given, float)

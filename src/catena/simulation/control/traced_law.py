@@ -1,4 +1,6 @@
-"""A controller as part of the tape: its forces and the rates of its states as expressions."""
+"""A controller as part of the compiled equations: its forces and the rates of its states as
+expressions.
+"""
 
 from __future__ import annotations
 

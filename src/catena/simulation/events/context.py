@@ -33,13 +33,15 @@ class EventContext(Protocol):
         """Return the coordinates q (nq,) and the speeds v (nv,)."""
 
     def say(self, t: float, words: str) -> None:
-        """Write what happens at time t (s) into the log of the run."""
+        """Write a sentence about what happens at time t (s) into the log of the run."""
 
     def jump(self, t: float, P: Array | None = None) -> None:
-        """Let the speeds jump by the generalised impulse P (nv,), and choose the modes anew."""
+        """Change the speeds by the generalised impulse P (nv,), and determine anew which joints and
+        contacts stick, slip or open.
+        """
 
     def held_by(self, lock: Any) -> tuple[int, ...]:
-        """Return the indices of the switched constraints that a lock activates."""
+        """Return the indices of the switched constraints that a lock switches on."""
 
     def set_mode(self, part: int, mode: Any) -> None:
         """Set the mode of the switched constraint with index `part`."""

@@ -45,9 +45,9 @@ class EventKind:
     [[scenario.events]] table, each with the name of its reader in `scenario.events.READERS` and a
     few words. check(machine, event, all events): raises where the event names something that does
     not exist. holds(machine, event): the indices of the speeds that the event may hold.
-    fit(machine, event, speed): such a speed with the limits and the restitution that the event
-    gives. closes(machine, event): the frame that the event may lock, or None. handle(context, t,
-    event): carries the event out; it returns True where the run ends. impulse(machine, tracer,
+    fit(machine, event, speed): the record of such a speed with the limits and the restitution of
+    the event. closes(machine, event): the frame that the event may lock, or None. handle(context,
+    t, event): carries the event out; it returns True where the run ends. impulse(machine, tracer,
     event): the generalised impulse (nv,) of the event, as an expression.
     """
 
@@ -78,9 +78,8 @@ def kind_of(event: Any) -> EventKind:
 
 # --- stop
 def _fit_stop(machine: Machine, e: Stop, h: HoldableSpeed) -> HoldableSpeed:
-    """Return the speed with the limits and the restitution of a stop.
-
-    Raises SimulationError where the speed has no coordinate, or neither limit is finite.
+    """Return the record of a speed with the limits and the restitution of a stop. Raises
+    SimulationError where the speed belongs to no single coordinate, or neither limit is finite.
     """
     joint = next(j for j in machine.mechanism.moving if h.name in j.speed_names)
     k = joint.speed_names.index(h.name)
@@ -92,20 +91,20 @@ def _fit_stop(machine: Machine, e: Stop, h: HoldableSpeed) -> HoldableSpeed:
             if h.coordinate < 0
             else "it has no limits; give lower or upper"
         )
-        raise SimulationError(f"the stop of {e.joint!r} cannot be felt at {h.name!r}: {why}")
+        raise SimulationError(f"the stop of {e.joint!r} has no effect at {h.name!r}: {why}")
     return replace(h, lower=lower, upper=upper, restitution=e.restitution)
 
 
 # --- impulse
 def _check_impulse(machine: Machine, e: Impulse, events: Sequence[Event]) -> None:
-    """Raise where the mechanism lacks the frame or a joint of an impulse."""
+    """Raise an error where the mechanism lacks the frame or a joint of an impulse."""
     if e.frame:
         machine.mechanism.frame(e.frame)
     by_speed(machine, e.title, e.joint)
 
 
 def _strike(handler: EventContext, t: float, e: Impulse) -> None:
-    """Let the speeds jump by the momentum of an impulse."""
+    """Change the speeds by the momentum of an impulse."""
     P = np.zeros(handler.machine.nv)
     for k, x in by_speed(handler.machine, e.title, e.joint).items():
         P[k] += x
@@ -130,9 +129,8 @@ def _joint_impulse(machine: Machine, s: Tracer, e: Impulse) -> ca.SX:
 
 # --- lock and release
 def _lockable(machine: Machine, e: Lock) -> LockableFrame | None:
-    """Return the loop joint with which a lock holds a frame, or None where it locks a joint.
-
-    The pose of that joint on its parent is set when the lock closes.
+    """Return the loop joint by which a lock holds a frame, or None for a lock of a joint. Its pose
+    on its parent is set when the lock closes.
     """
     if not e.frame:
         return None
@@ -140,13 +138,16 @@ def _lockable(machine: Machine, e: Lock) -> LockableFrame | None:
     machine.mechanism.frame(e.to)
     if frame.body == e.to:
         raise SimulationError(
-            f"{e.title}: frame {e.frame!r} is on {e.to!r} itself, so that nothing is left to lock"
+            f"{e.title}: frame {e.frame!r} is on {e.to!r} itself, so that there is no motion to"
+            " lock"
         )
     return LockableFrame(Joint(e.title, e.kind, e.to, frame.body, axis=e.axis, offset=frame.pose))
 
 
 def _lock(handler: EventContext, t: float, e: Lock) -> None:
-    """Bring what is locked to rest by an impulse without rebound, and keep it there."""
+    """Bring the locked joint or frame to rest by an impulse without rebound, and switch on its
+    constraints.
+    """
     if e.joint:
         for part in handler.held_by(e):
             handler.set_mode(part, LOCKED)
@@ -159,9 +160,7 @@ def _lock(handler: EventContext, t: float, e: Lock) -> None:
 
 
 def _locked_pose(handler: EventContext, e: Lock) -> np.ndarray:
-    """Return the pose (4, 4) of the frame relative to the node of the body to which it is
-    locked.
-    """
+    """Return the pose (4, 4) of the locked frame relative to the body to which it is locked."""
     machine = handler.machine
     q = handler.state_of()[0]
     seat = machine.layout.seats[e.to]
@@ -212,8 +211,8 @@ def _switch_contact(handler: EventContext, t: float, e: SwitchContact) -> None:
     if handler.contacts is None:
         raise SimulationError(
             f"{e.title}: contact {e.contact!r} cannot be switched, for this run has no contacts"
-            " with events (contact = 'ignore', or time stepping); leave the event away, or run with"
-            " contact = 'events'"
+            " with events (contact = 'ignore', or time stepping); leave out the event, or run"
+            " with contact = 'events'"
         )
     handler.say(t, e.name or f"contact {e.contact} is switched {'on' if e.on else 'off'}")
     handler.contacts.switch(t, e.contact, e.on)

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 class EventPlan:
     """What can happen in a run.
 
-    holding: the switched constraints of the tape. guarded: events with a condition, in the order of
-    their guards. timed: (time in s, event), sorted by time. locks: all locks. parts: for each lock,
-    the indices of the switched constraints that it activates.
+    holding: the constraints that can be switched on and off during the run. guarded: events with a
+    condition, in the order of their guards. timed: (time in s, event), sorted by time. locks: all
+    locks. parts: for each lock, the indices of the switched constraints that it activates.
     """
 
     holding: SwitchedConstraints
@@ -45,7 +45,7 @@ class EventPlan:
 
     @property
     def empty(self) -> bool:
-        """Return whether the run has no events, and no constraint that may switch."""
+        """Return whether the run has no events and no constraint that can be switched."""
         return not (self.holding.size or self.guarded or self.timed)
 
 
@@ -129,9 +129,8 @@ def _constraints(
     points: list[TouchingPoint],
     facing: list[TouchingPatch],
 ) -> SwitchedConstraints:
-    """Return the switched constraints of a run, with a key for the cache of tapes.
-
-    Runs with the same key have the same tapes; the key is None where a condition is a Python
+    """Return the switched constraints of a run, with a key for the cache of compiled expressions.
+    Runs with equal keys have the same expressions; the key is None where a condition is a Python
     function.
     """
     speed_keys = [replace(h, restitution=0.0) for h in speeds]
@@ -161,7 +160,7 @@ def _warn_of_loops(machine: Machine) -> None:
 
 
 def _speed(machine: Machine, k: int) -> HoldableSpeed:
-    """Return the speed with index k, without limits and friction."""
+    """Return the record of the speed with index k, without limits and friction."""
     c = next(
         c for c in machine.layout.coordinates if c.vi <= k < c.vi + (3 if c.motion == BALL else 1)
     )
@@ -172,7 +171,7 @@ def _speed(machine: Machine, k: int) -> HoldableSpeed:
 def _of_joints(
     machine: Machine, limits: str, friction: str, restitution: float, driven: Sequence[int]
 ) -> dict[int, HoldableSpeed]:
-    """Return {index: speed} of the speeds that the joints' own limits or dry friction may hold."""
+    """Return {index: record} of the speeds that limits or dry friction of their joints may hold."""
     found: dict[int, HoldableSpeed] = {}
     own = [values for j in machine.mechanism.moving for values in zip(j.lower, j.upper)]
     for k, ((lower, upper), dry) in enumerate(zip(own, per_speed(machine.mechanism, "friction"))):
@@ -187,6 +186,8 @@ def _of_joints(
 
 
 def _condition(e: InstantEvent) -> Callable[[Tracer], ca.SX]:
-    """Return the function from a Tracer to the guard of an event, parsed where it is a text."""
+    """Return the guard of an event as a function of a Tracer; a condition given as a string is
+    parsed.
+    """
     when = e.when
     return when if callable(when) else lambda s: ca.SX(s.applied.text(e.title, str(when)))

@@ -165,7 +165,7 @@ class Impulse(InstantEvent):
 class Lock(InstantEvent):
     """A joint stops, or a frame is fixed to a body where it is, until it is released.
 
-    What moved before comes to rest by an impulse without rebound.
+    A motion of it ends by an impulse without rebound.
 
     Parameters
     ----------

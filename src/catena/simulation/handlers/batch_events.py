@@ -47,12 +47,12 @@ SIGNS = np.array([side.sign for side in SIDES])
 
 
 class SpeedEvents:
-    """The events of R runs that can meet stops and stick.
+    """Events of R runs in which stops and dry friction of joints are the only ones.
 
-    touching (R, parts, 2): whether a coordinate touches its lower or upper stop. series: of
-    impacts, {(run, part, side): Impacts}. energy (R,): twice the largest kinetic energy at an event
+    touching (R, parts, 2): whether a coordinate touches its lower or upper stop. series: {(run,
+    part, side): the series of Impacts}. energy (R,): twice the largest kinetic energy at an event
     so far, J. limits (R, parts, 2): positions of the stops, rad or m. dry (R, parts): dry friction,
-    N m or N.
+    N m or N. A part is one speed that a stop or friction can hold.
     """
 
     @staticmethod
@@ -95,7 +95,7 @@ class SpeedEvents:
     # --- entry points
     def begin(self, runs: Whole) -> dict[int, str]:
         """Find which coordinates start on their stops and which joints start at rest, before the
-        first step. Return {run: why it ends}, which is empty.
+        first step. Return {run: reason for its end}, which is empty.
         """
         before = self._logs_and_states(runs)
         for k, h in enumerate(self.speeds):
@@ -123,8 +123,8 @@ class SpeedEvents:
                 log[first:] = [Occurrence(o.time, o.what, *states) for o in log[first:]]
 
     def fell(self, runs: Whole, guards: Whole) -> tuple[dict[int, str], dict[int, str]]:
-        """Handle the guards that fell to zero, one in each run. Return {run: why it ends}, which is
-        empty, and {run: why it cannot go on}.
+        """Handle one guard that fell to zero in each of some runs. Return {run: reason for its
+        end}, which is empty, and {run: error} of runs that cannot go on.
         """
         known = self.system.guards
         meant = np.array([list(Meaning).index(g.meaning) for g in known])[guards]
@@ -163,7 +163,7 @@ class SpeedEvents:
         self._logs[run].append(Occurrence(float(self.lanes.t[run]) if t is None else t, what))
 
     def _count_events(self, runs: Whole, stop: NDArray[np.bool_]) -> dict[int, str]:
-        """Count an event of each run, and return {run: why} of those whose events repeat without
+        """Count an event of each run. Return {run: error} of those whose events repeat without
         progress in time. stop: whether the event is an impact at a stop.
         """
         t = self.lanes.t[runs]
@@ -206,8 +206,8 @@ class SpeedEvents:
         return self.machine.mass_matrix(self._state(runs)[0], parameters=p if p.shape[1] else None)
 
     def _inverse(self, M: Array) -> np.ndarray:
-        """Return M^-1 of a stack of matrices. Raise the error that names the joint where one is
-        singular.
+        """Return the inverses of mass matrices. Raise a SingularError that names the joint where
+        one of them is singular.
         """
         try:
             inverse = np.linalg.inv(M)
@@ -225,9 +225,9 @@ class SpeedEvents:
         asked: NDArray[np.bool_],
         ratio: float = ZERO_SPEED,
     ) -> NDArray[np.bool_]:
-        """Whether these speeds are negligible relative to the largest kinetic energy so far. asked:
-        for which of them the present kinetic energy counts towards the largest, if they move.
-        ratio: of the speeds.
+        """Return whether these speeds are negligible relative to the largest kinetic energy so far.
+        asked: the runs whose present kinetic energy may raise that largest value, if the speeds are
+        not negligible. ratio: the threshold, as a ratio of speeds.
         """
         _, v = self._state(runs)
         own = v[:, self.index]
@@ -313,7 +313,9 @@ class SpeedEvents:
             self._jump(runs[again], part[again], np.zeros(len(again)), rests[again])
 
     def _accumulated(self, run: int, k: int, side: int, approach: float) -> bool:
-        """Count an impact, and return whether the series it belongs to has come to its limit."""
+        """Record an impact, and return whether the series of impacts that it belongs to has reached
+        its limit.
+        """
         key = run, k, side
         self.series[key] = self.series.get(key, Impacts()).then(
             float(self.lanes.t[run]), approach, float(self.limits[run, k, side])
@@ -324,11 +326,9 @@ class SpeedEvents:
     def _jump(
         self, runs: Whole, part: Whole, to: Array, resting: NDArray[np.bool_] | None = None
     ) -> None:
-        """Let one speed of each run jump to `to` by an impulse, while locks and stops hold the
-        other speeds that they hold, and add its work to the energy balance.
-
-        resting (n, parts): speeds that become zero with it, as in the last, smallest impact of a
-        series.
+        """Change one speed of each run to `to` by an impulse, while locks and stops hold the speeds
+        that they hold, and add its work to the energy balance. resting (n, parts): further speeds
+        that become zero, as in the last and smallest impact of a series.
         """
         modes, (_, v), n = self._modes(runs), self._state(runs), np.arange(len(runs))
         fixed = locked(modes)
@@ -357,7 +357,9 @@ class SpeedEvents:
 
     # --- modes
     def _choose(self, runs: Whole) -> None:
-        """Set the modes of all holdable speeds, and log what has changed."""
+        """Determine for all speeds that can be held whether they are held or slip, and log what has
+        changed.
+        """
         before, (_, v), M = self._modes(runs), self._state(runs), self._mass_matrix(runs)
         fixed = locked(before)
         still = self._at_rest(runs, slice(None), M, ~fixed)
@@ -370,7 +372,7 @@ class SpeedEvents:
         self._log_changes(runs, before, fixed)
 
     def _solve(self, runs: Whole, M: Array, tried: NDArray[np.bool_]) -> None:
-        """Hold the tried speeds, or let them slip."""
+        """Determine which of the speeds in `tried` are held and which slip."""
         modes = self._modes(runs)
         free = modes.copy()
         free[tried, HELD] = 0.0
@@ -425,8 +427,8 @@ class SpeedEvents:
 
 
 def _impulses(I: Array, wanted: Array, rows: NDArray[np.bool_], side: Array) -> Array:
-    """Return L (n, k) with I L = wanted in the rows (n, k) that hold; a row with a side pushes in
-    that direction, or opens.
+    """Return the impulses L (n, k) with I L = wanted in the active rows (n, k); a row with a side
+    pushes in that direction only, or opens.
     """
     size = np.sqrt(np.maximum(np.diagonal(I, axis1=1, axis2=2), 0.0))
     size = np.where(size > 0.0, size, 1.0)

@@ -1,11 +1,11 @@
 """The contacts of a run at its events: impacts where gaps close, and the modes that hold
 afterwards.
 
-Between events the modes are inputs of the tape (`contact_rows.py`). At an event all contacts that
-touch are treated together: speeds jump by a law of impact (`contact.impact_laws`), then the
-combinations of modes are searched (`contact.modes`). Speeds count as zero relative to the speed
-that the largest energy so far would give, in the metric of the mass matrix; gaps count as zero
-relative to the mechanism's length.
+Between events the modes are inputs of the compiled equations (`contact_rows.py`). At an event all
+contacts that touch are treated together: speeds jump by a law of impact (`contact.impact_laws`),
+then the combinations of modes are searched (`contact.modes`). Speeds count as zero relative to the
+speed that the largest energy so far would give, in the metric of the mass matrix; gaps count as
+zero relative to the mechanism's length.
 """
 
 from __future__ import annotations
@@ -62,9 +62,9 @@ class ContactHandler:
     """The contacts of one run: their terms, their impacts, and the choice of their modes.
 
     terms: Jacobian, speeds and gaps of the points. points: all contact points of the run. first:
-    the number of the part of the first point. impacts, patches, shares: the handlers of impacts, of
-    features of pairs of shapes, and of forces that rigid bodies do not determine. stopped: the
-    points that did not slip at the last choice of modes.
+    the index of the first point among the switched constraints. impacts, patches, shares: the
+    handlers of impacts, of features of pairs of shapes, and of forces that rigid bodies do not
+    determine. stopped: the points that did not slip at the last choice of modes.
     """
 
     def __init__(self, handler: HandlerContext):
@@ -77,8 +77,8 @@ class ContactHandler:
 
     # --- to continue later
     def checkpoint(self) -> dict[str, Any]:
-        """Return the state of the contacts as JSON values. The modes are not part of it: the engine
-        has them.
+        """Return the state of the contacts as JSON values, without the modes, which are stored by
+        the engine.
         """
         return {
             "touching": sorted(self.terms.touching),
@@ -101,8 +101,8 @@ class ContactHandler:
         self.terms.off = set(state.get("off", ()))
 
     def ledger(self) -> ContactLedger:
-        """Return how well the laws were kept in the impacts; `output` adds what the rows of the
-        result say.
+        """Return how well the contact laws were satisfied in the impacts; `output` adds the
+        violations found in the rows of the result.
         """
         return self.terms.ledger
 
@@ -166,7 +166,7 @@ class ContactHandler:
 
     def renew_features(self, t: float, part: int) -> None:
         """Choose the features of a part (a patch, or a point of one) again at t (s), and handle the
-        impact of what approaches.
+        impact of points that approach.
 
         A point that touched before, and whose new feature has the same normal, stays in contact if
         its normal speed is as small as the error with which the instant of the event is known;
@@ -216,8 +216,8 @@ class ContactHandler:
         self.handler.set_mode(self.first + len(self.points), RestMode())
 
     def _give_slack_to_open(self, now: list[int]) -> None:
-        """Allow the gaps of those points of `now` that open to be slightly below zero: while a
-        point lifts off without speed, its gap is rounding, which shall not count as an impact.
+        """Tolerate gaps slightly below zero at those points of `now` that open: while a point lifts
+        off with zero speed, its gap is only rounding, which must not count as an impact.
         """
         for k in (self.first + i for i in now):
             if not (mode := self.handler.mode(k)).closed:
@@ -243,15 +243,15 @@ class ContactHandler:
         self.handler.put(q, v + W @ J.T @ P, float(P @ (u + J @ (v + W @ J.T @ P)) / 2.0))
 
     def _slow(self, G: Array, u: Array, i: int) -> bool:
-        """Whether the slip speed of point i is zero relative to the speed that the largest energy
-        so far would give; G: Delassus matrix, u: speeds of all rows.
+        """Return whether the slip speed of point i is zero relative to the speed that the largest
+        energy so far would give. G: the Delassus matrix. u: the speeds of all rows.
         """
         t = slice(3 * i + 1, 3 * i + 3)
         return bool(np.linalg.norm(u[t]) <= self.terms.small(G, t, ZERO_SLIP).max())
 
     def _problem(self, t: float, now: list[int], joints: RestingJoints) -> ContactMotion:
-        """Return what decides the motion of the points `now` and of joints at rest, at the state of
-        the run at t (s) with all contacts open.
+        """Return what determines the accelerations of the contact points `now` and of joints at
+        rest, for the state at t (s) with all contacts open.
         """
         joints.release(self.handler)
         terms = self.terms.at(t)
@@ -362,7 +362,9 @@ class ContactHandler:
         return resting_joints(self.handler, self.terms.at(t).M, len(now))
 
     def _slack(self, G: Array, b: Array, static: Array) -> Array:
-        """Return (k,), in N: by how much a force may leave its cone before that is an event."""
+        """Return the tolerance (k,), in N, by which a force may leave its friction cone before that
+        is an event.
+        """
         size = row_sizes(G)
         scale = float(np.abs(b / size).max())
         return CONE_SLACK * scale / size[::3] * (1.0 + static)
@@ -370,8 +372,8 @@ class ContactHandler:
     def _closed_contacts(
         self, t: float, now: list[int], one: Solution, problem: ContactMotion
     ) -> ClosedContacts:
-        """Return the record of the contacts whose modes are set, from which the indeterminate
-        forces are chosen.
+        """Return the solved modes and their problem as a `ClosedContacts`, from which contact
+        forces that rigid bodies do not determine are chosen.
         """
         G, b = problem.rows.G, problem.rows.b
         acts = b if b.any() else problem.acting
@@ -380,13 +382,13 @@ class ContactHandler:
         return ClosedContacts(t, now, one, problem, scale, slack)
 
     def _terms_of_tape(self, t: float, now: list[int], G: Array, b: Array) -> Array | None:
-        """Return b as the tape computes it, where by the tape a force pulls that pushes in the
-        modes that were chosen; None elsewhere.
+        """Return b as the compiled equations of the run compute it, if by these a contact force
+        would pull that pushes in the chosen modes; else None.
 
         The curvature of a gap jumps where a sphere rolls from the side of a cylinder over its rim,
-        or a capsule over its end. At that instant the function by which modes are chosen and the
-        tape may be on different sides of the jump by their rounding; the run continues by the tape.
-        A contact that is closed has no acceleration: b = -G f along its rows.
+        or a capsule over its end. At that instant the solver of the modes and the compiled
+        equations may be on different sides of the jump because of rounding, and the run continues
+        with the latter. A closed contact has no acceleration, so that b = -G f along its rows.
         """
         force = self.handler.engine.evaluate("forces", t)[1][:, 0]
         f = np.zeros(len(b))
@@ -406,9 +408,9 @@ class ContactHandler:
         return found
 
     def _keep_at_rest(self, t: float, now: list[int], terms: Terms, one: Solution) -> None:
-        """Set all speeds to exactly zero, and switch to rest, where the rows that hold leave no
-        motion and the speeds are zero relative to the largest energy so far, so that rounding moves
-        nothing.
+        """Set all speeds to zero and mark the run as at rest, if the closed contacts leave no
+        motion free and the speeds are zero relative to the largest energy so far. Rounding then
+        moves nothing.
         """
         h = self.handler
         q, v = h.state_of()
@@ -472,9 +474,10 @@ class ContactHandler:
         what = "no motion" if not found else f"{len(found)} motions"
         if len(now) > MOST:
             return (
-                f"at t = {t:.9g} s no motion was found at {len(now)} contacts,"
-                f" {self.terms.named(now)}; the modes of more than {MOST} at one instant are"
-                " searched for, not enumerated: lower the friction, or let fewer points touch"
+                f"at t = {t:.9g} s no consistent modes (open, stick, slip) were found for the"
+                f" {len(now)} contacts {self.terms.named(now)}; with more than {MOST} contacts at"
+                " one instant the search is not exhaustive: lower the friction, or let fewer"
+                " points touch"
             )
         return (
             f"at t = {t:.9g} s rigid bodies with Coulomb friction have {what} at"

@@ -96,9 +96,9 @@ class ContactImpacts:
         return W, J, np.append(terms.u[rows], stops.speeds), self._small(J @ W.W @ J.T, J, terms.M)
 
     def _small(self, G: Array, J: Array, M: Array) -> Array:
-        """Return the normal speeds (k,) below which a speed counts as zero: relative to the speed
+        """Return the normal speeds (k,) below which a speed counts as zero, relative to the speed
         that the largest energy so far would give. Where locks and prescribed motion hold both
-        bodies, the mobility is that of the bodies without these.
+        bodies, the response of the bodies without these is used.
         """
         free = self.terms.without_rows(M, J)
         held = np.diagonal(G)[::3] <= HELD_MOBILITY * np.diagonal(free)[::3]
@@ -111,12 +111,11 @@ class ContactImpacts:
     def _series_end_speeds(
         self, now: list[int], stops: TouchingStops, u: Array, size: Array
     ) -> Array:
-        """Return the normal speeds (k,) below which a speed counts as zero because a series of
-        impacts has come to its limit: a few times the last speed of the series.
-
-        It also holds for other points that lift because of that impact, as in a block that rocks
-        from one edge to the other without rebound. u (k,): normal speeds before the impact; size
-        (k,): square roots of the diagonal of the Delassus matrix.
+        """Return the normal speeds (k,) below which a speed counts as zero at the limit of a series
+        of impacts: a few times the last speed of the series. The threshold also applies to other
+        points that lift because of that impact, as in a block that rocks from one edge to the other
+        without rebound. u (k,): normal speeds before the impact; size (k,): square roots of the
+        diagonal of the Delassus matrix.
         """
         series = [
             *(self.series.get(i) for i in now),
@@ -168,8 +167,8 @@ class ContactImpacts:
             one = blow(G, u, e, mu, law, c.impacts, proved, rows)
         except QuestionError as why:
             raise SimulationError(
-                f"at t = {t:.9g} s the impact at {self.terms.named(now)} has no answer by {c.law}:"
-                f" {why}"
+                f"at t = {t:.9g} s the impact at {self.terms.named(now)} cannot be solved by the"
+                f" law {c.law}: {why}"
             ) from None
         except SingularError as why:
             e = np.zeros(len(mu))
@@ -208,7 +207,7 @@ class ContactImpacts:
         return np.append(self.terms.kinetic[now], np.zeros(len(stops.keys)))
 
     def _accumulated(self, now: list[int]) -> set[int]:
-        """Return the points among `now` whose series of impacts has come to its limit, with all
+        """Return the points among `now` whose series of impacts has reached its limit, with all
         points of the flat ends that they belong to.
         """
         return self.rims.with_whole_ends(
@@ -216,8 +215,8 @@ class ContactImpacts:
         )
 
     def _drive_work(self, t: float, v: Array, dv: Array, P: Array) -> float:
-        """Return the work (J) that prescribed motion does while v jumps by dv under the impulses P
-        (nv,) of contacts; constraints that do not depend on time do none.
+        """Return the work (J) that prescribed motion does while the speeds v change by dv under the
+        impulses P (nv,) of contacts. Constraints that do not depend on time do no work.
         """
         h = self.handler
         if h.system.driven is None and not h.machine.spec.rheonomic:
@@ -328,8 +327,9 @@ class ContactImpacts:
             self.hits.append(Hit(float(t), i, float(-u[3 * n]), impulse, total, "slip"))
 
     def _gap_scale(self, i: int) -> float:
-        """Return the length (m) relative to which the gap of point i is rounded: the largest among
-        the mechanism's length, the sizes of the shapes, and the slides.
+        """Return the length (m) relative to which the rounding of the gap of point i is judged: the
+        largest of the mechanism's length, the sizes of the shapes, and the present values of
+        sliding coordinates.
         """
         p = self.points[i].point
         q, _ = self.handler.state_of()

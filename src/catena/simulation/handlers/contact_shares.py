@@ -1,15 +1,17 @@
-"""Contact forces that rigid bodies do not determine: the choice of a member that stays within all
-friction cones as long as any member does.
+"""Contact forces that rigid bodies do not determine: the choice of one solution that stays within
+all friction cones as long as any solution does.
 
-The tape has one choice of such forces, the one nearest to the shares in the modes
-(`contact_rows.weighted_forces`), and its guards watch whether it stays within the cones. As long as
-the most even shares do, these are taken. Where they leave a cone, others may not: then the choice
-is the centre of all admissible forces (`contact.force_shares`), extrapolated at the rate at which
-the centre moves. Where that choice leaves a cone in turn, the next one is made. As the limit of
-friction comes near, the set of admissible forces shrinks to a point, and the error of such a choice
-is quadratic in the time for which it is made: the instants of these choices converge as Newton's
-method does, from before the limit. At the limit there is no choice left, and something slips or
-opens.
+The compiled equations of a run contain one choice of such forces: the one nearest to given forces,
+the shares, which are stored in the modes (`contact_rows.weighted_forces`). Guards watch whether it
+stays within the cones. The most even shares are used as long as they are admissible. Where they
+leave a cone although other solutions do not, the centre of all admissible forces is used
+(`contact.force_shares`), extrapolated at the rate at which it moves; where that leaves a cone in
+turn, the next choice is made.
+
+As the limit of friction comes near, the set of admissible forces shrinks to a point, and the error
+of such a choice is quadratic in the time for which it is used: the instants of these choices
+converge to the limit from before, as Newton's method does. At the limit no admissible forces are
+left, and something slips or opens.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ from ...contact import (
     Friction,
     Solution,
     centre,
-    centre_beside,
+    centre_to_first_order,
     cones_of,
     deepest,
     row_sizes,
@@ -49,9 +51,10 @@ DIFFERENCE_TIME = 1e-6
 
 
 class ClosedContacts(NamedTuple):
-    """The contact points `now` at t (s) whose modes are set. one: the solution that the modes come
-    from. problem: what acts along their rows, and along those of joints at rest. scale: the size of
-    what acts, relative to which a force counts as zero. slack (k,): of their guards, N.
+    """The contact points `now` at t (s) whose modes are set. one: the solution of these modes.
+    problem: the ContactMotion of these points and of joints at rest. scale: the typical size of the
+    forces, relative to which a force counts as zero. slack (k,): the tolerance of their guards,
+    N.
     """
 
     t: float
@@ -65,7 +68,7 @@ class ClosedContacts(NamedTuple):
 class ContactShares:
     """The choice of indeterminate contact forces of one run.
 
-    motion: a function (t, points, joints at rest) that returns what acts along their rows with all
+    motion: a function (t, points, joints at rest) that returns their `ContactMotion` with all
     contacts open.
     """
 
@@ -79,8 +82,8 @@ class ContactShares:
         self.first = self.handler.constraints.first_contact
 
     def choose(self, held: ClosedContacts) -> None:
-        """Set the shares in the modes so that the forces on the tape are admissible now, and for
-        some time from now; the ledger records how far the most admissible forces are inside their
+        """Choose the shares so that the forces of the compiled equations are admissible now and for
+        some time from now. The ledger records how far the most admissible forces are inside their
         cones.
         """
         one, rows = held.one, held.problem.rows
@@ -99,7 +102,7 @@ class ContactShares:
         self._set(held, one.force if found is None else found, rate)
 
     def _note_margin(self, margin: float) -> None:
-        """Lower the margin of the ledger to this one where it is smaller."""
+        """Lower the margin that the ledger records to this one, if this one is smaller."""
         ledger = self.terms.ledger
         least = margin if ledger.margin is None else min(ledger.margin, margin)
         self.terms.ledger = replace(ledger, margin=float(least))
@@ -114,8 +117,8 @@ class ContactShares:
         return Friction(rows.static, rows.kinetic, d, base, len(joints.parts))
 
     def _admitted(self, held: ClosedContacts) -> bool:
-        """Whether the forces that the tape gives now lie within their cones, up to half the slack
-        of the guards.
+        """Return whether the contact forces of the compiled equations lie within their cones now,
+        up to half the tolerance of the guards.
         """
         force = self.handler.engine.evaluate("forces", held.t)[1][:, 0]
         for n, (i, mode) in enumerate(zip(held.now, held.one.modes)):
@@ -148,9 +151,9 @@ class ContactShares:
             self.handler.set_mode(self.handler.constraints.rest + 1 + k, joint)
 
     def _rate(self, held: ClosedContacts, friction: Friction, found: Array, cones: Cones) -> Array:
-        """Return (3 k,), in N/s: the rate at which the centre of the admissible forces moves, by a
-        difference quotient; zero where nothing acts, or where the forces have another number of
-        undetermined directions a short time later.
+        """Return the rate (3 k,), in N/s, at which the centre of the admissible forces moves, by a
+        difference quotient; zero where no force acts, or where a short time later the forces have
+        another number of undetermined directions.
         """
         fastest = float(np.abs(held.problem.rows.b).max())
         if not fastest > 0.0:
@@ -165,11 +168,11 @@ class ContactShares:
         then = with_directions(later.exact, friction, one.modes, d, size, np.inf)
         if then is None or then.loose.shape != one.loose.shape:
             return np.zeros(len(found))
-        return (centre_beside(found, then.force, then.loose, cones) - found) / soon
+        return (centre_to_first_order(found, then.force, then.loose, cones) - found) / soon
 
     def _later(self, held: ClosedContacts, soon: float) -> ContactMotion:
-        """Return what acts along the rows after `soon` (s), by one Euler step; the state and modes
-        of the run are restored.
+        """Return the `ContactMotion` a short time `soon` (s) later, by one Euler step; the state
+        and modes of the run are restored.
         """
         engine, handler, terms = self.handler.engine, self.handler, self.terms
         x, modes = engine.x.copy(), engine.modes.copy()

@@ -1,5 +1,5 @@
-"""What the laws of contact need of one state of a run: Jacobian, speeds and gaps of all points, the
-response of the mechanism without contacts, and the scales of tolerances.
+"""The quantities that the laws of contact need at one state of a run: Jacobian, speeds and gaps of
+all points, the response of the mechanism without contacts, and the scales of tolerances.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ class Terms(NamedTuple):
 
 
 class ContactMotion(NamedTuple):
-    """What decides the motion of the k contact points that touch at one instant.
+    """What determines the accelerations of the k contact points that touch at one instant.
 
-    terms: of all contact points. W: the response of everything but the contacts to forces.
+    terms: of all contact points. W: the response of the accelerations to forces, without contacts.
     J (3 k, nv): the Jacobian of these points. acting (3 k,): the sum of the magnitudes of the terms
     of b, relative to which rounding of b is judged. rows: G = J W J', b, slip speeds and friction
     of these points. exact: the same rows where some motions have little inertia. joints: those at
@@ -58,15 +58,15 @@ class ContactMotion(NamedTuple):
 
 
 class ContactTerms:
-    """The contact points of a run with the numbers of their laws, which of them touch, and the
-    ledger of how well the laws were kept.
+    """The contact points of a run with the coefficients of their laws, which of them touch, and the
+    record of how well the laws were satisfied.
 
-    points: all contact points. places: the rows of each on the tape. touching, off: the numbers of
-    points that touch, and of those that are switched off. length: of the mechanism, m. static,
-    kinetic, e (k,): coefficients of friction and restitution. light: whether motions of little
-    inertia are treated apart (`contact.light_motions`); choice_inertia (nv,): that of the whole
-    mechanism, which they have while contacts are chosen. available: twice the energy that the
-    forces could give along the mechanism's length, J. ledger: the ledger.
+    points: all contact points. places: the rows of each among the constraint rows. touching, off:
+    the indices of points that touch, and of those that are switched off. length: of the mechanism,
+    m. static, kinetic, e (k,): coefficients of friction and restitution. light: whether motions of
+    little inertia are treated apart (`contact.light_motions`); choice_inertia (nv,): that of the
+    whole mechanism, which they have while contacts are chosen. available: twice the work that the
+    present forces would do along the mechanism's length, J. ledger: the ledger.
     """
 
     def __init__(self, handler: HandlerContext):
@@ -110,8 +110,9 @@ class ContactTerms:
         return Terms(M, J, u, gap, drift)
 
     def response(self, t: float, M: Array, impulsive: bool, stops: bool = True) -> Response:
-        """Return the change of speeds by impulses, or of accelerations by forces, with all rows but
-        those of contacts held. stops: whether stops of joints are held too.
+        """Return the change of speeds by impulses, or of accelerations by forces, while all
+        constraint rows but those of contacts hold. stops: whether stops of joints are among the
+        rows that hold.
         """
         R, by = self.handler.bilateral(t, impulsive, stops)
         if not self.light:
@@ -120,15 +121,15 @@ class ContactTerms:
         return response(M, R, by.column, by.size, inertia, LIGHT_INERTIA_RATIO)
 
     def without_rows(self, M: Array, J: Array) -> Array:
-        """Return J M^-1 J' (3 k, 3 k): the mobility of the bodies without locks and prescribed
-        motion. Light motions have the inertia of the whole mechanism.
+        """Return J M^-1 J' (3 k, 3 k) for k contacts, as if no locks and no prescribed motion held
+        the bodies. Light motions count with the inertia of the whole mechanism.
         """
         M = M + np.diag(self.choice_inertia) if self.light else M
         return np.asarray(J @ np.linalg.solve(M, J.T))
 
     def small(self, G: Array, rows: list[int] | slice, of: float) -> Array:
-        """Return the speeds along these rows below which a speed counts as zero: `of` times the
-        speed that the largest energy so far would give, with the mobility G_ii.
+        """Return the thresholds below which speeds along these rows count as zero: `of` times the
+        speed that the largest energy so far would give, by the diagonal of G.
         """
         return of * np.sqrt(np.maximum(np.diagonal(G)[rows], 0.0) * self.energy)
 
@@ -140,9 +141,9 @@ class ContactTerms:
         return max(self.handler.energy, self.available)
 
     def free(self, t: float, terms: Terms) -> Array:
-        """Return the accelerations a (nv,) of the present state, in which all contacts are open,
-        and update the energy that the forces could give. Where motions are light, they are those of
-        the mass matrix with `choice_inertia` added.
+        """Return the accelerations a (nv,) of the present state with all contacts open, and update
+        the energy that the forces could give. Where some motions have little inertia,
+        `choice_inertia` is added to the mass matrix.
         """
         rest = self.handler.constraints.rest
         before = self.handler.mode(rest)
@@ -154,7 +155,7 @@ class ContactTerms:
         return a
 
     def remark(self, words: str) -> None:
-        """Set the remark of the ledger."""
+        """Set the remark of the ledger about contacts."""
         self.ledger = replace(self.ledger, remark=words)
 
     def named(self, now: list[int]) -> str:

@@ -24,10 +24,12 @@ Array = NDArray[np.float64]
 class HandlerContext(EventContext, Protocol):
     """A run at an event, with its engine.
 
-    dry: the dry friction of each holdable speed (N m or N). touching: the stops that coordinates
-    touch, {(number of the part, side)}. impacts: the series of impacts at each stop. energy: twice
-    the largest kinetic energy at an event so far (J). indices: the place in v of each holdable
-    speed. is_open: whether single speeds are all that can be held, and nothing else binds.
+    Parts are the constraints that can be switched, by index; a holdable speed is one that friction,
+    a stop or a lock can hold. dry: the dry friction of each holdable speed (N m or N). touching:
+    the stops that coordinates touch, {(part, side)}. impacts: the series of impacts at each stop.
+    energy: twice the largest kinetic energy at an event so far (J). indices: the index in v of each
+    holdable speed. is_open: whether the mechanism has no constraint rows other than those of single
+    speeds.
     """
 
     engine: Engine
@@ -44,14 +46,15 @@ class HandlerContext(EventContext, Protocol):
         """The mass matrix at the present configuration, and its inverse."""
 
     def mode(self, part: int) -> Any:
-        """Return the mode record of a part, by its number."""
+        """Return the mode record of a switched constraint, by its index."""
 
     def put(self, q: Array, v: Array, work: float = 0.0) -> None:
         """Set the state to (q, v), and add this work (J) to the energy balance."""
 
     def bilateral(self, t: float, impulsive: bool, stops: bool = True) -> tuple[Array, Metric]:
-        """Return the rows that hold besides contacts, and their metric. impulsive: for an impact,
-        in which friction has no part; stops: whether stops of joints are among them.
+        """Return the constraint rows that hold besides those of contacts, and their metric.
+        impulsive: whether they are for an impact, in which friction has no part; stops: whether
+        stops of joints are included.
         """
 
     def limit(self, k: int, side: Bound) -> float:
@@ -61,4 +64,4 @@ class HandlerContext(EventContext, Protocol):
         """Return the description of a stop, for messages."""
 
     def say_met(self, t: float, k: int, side: Bound, approach: float, rebound: float) -> None:
-        """Log that a coordinate has met its stop."""
+        """Log that a coordinate has reached its stop."""

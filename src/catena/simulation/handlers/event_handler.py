@@ -1,8 +1,9 @@
 """The event handler of a run: what is done when a guard falls to zero, or a scheduled instant
 comes.
 
-Between events nothing here is called: the modes are inputs of the tape, and the driver evaluates
-the guards. At an event the speeds jump, by the impact equations (`contact.impact`),
+Between events nothing here is called: the modes are inputs of the compiled equations, and the
+driver evaluates the guards. At an event the speeds jump, by the impact equations
+(`contact.impact`),
 
     M dv = P + R' L,      R (v + dv) = wanted
 
@@ -60,13 +61,14 @@ class Occurrence(NamedTuple):
 class EventHandler:
     """The events of one run. It reads and changes the engine's state and modes.
 
-    log: the events that have happened. ended_by: the description of the event that ended the run,
-    or "". touching: the stops that coordinates touch, {(number of the part, side)}. impacts: the
-    series of impacts at each stop. energy: twice the largest kinetic energy at an event so far, J.
-    lower, upper, dry: limits (rad or m) and dry friction (N m or N) of the holdable speeds.
-    contacts: the handler of contacts, or None where the mechanism has none. indices: the place in v
-    of each holdable speed. is_open: whether single speeds are all that can be held, and nothing
-    else binds.
+    Parts are the constraints that can be switched, by index; a holdable speed is one that friction,
+    a stop or a lock can hold. log: the events that have happened. ended_by: the description of the
+    event that ended the run, or "". touching: the stops that coordinates touch, {(part, side)}.
+    impacts: the series of impacts at each stop. energy: twice the largest kinetic energy at an
+    event so far, J. lower, upper, dry: limits (rad or m) and dry friction (N m or N) of the
+    holdable speeds. contacts: the handler of contacts, or None where the mechanism has none.
+    indices: the index in v of each holdable speed. is_open: whether the mechanism has no constraint
+    rows other than those of single speeds.
     """
 
     def __init__(self, plan: EventPlan, machine: Machine, engine: Engine):
@@ -94,8 +96,8 @@ class EventHandler:
 
     # --- to continue later
     def checkpoint(self) -> dict[str, Any]:
-        """Return the state of the handler as JSON values. The modes are not part of it: the engine
-        has them.
+        """Return the state of the handler as JSON values, without the modes, which are stored by
+        the engine.
         """
         return {
             "start": self._start,
@@ -152,7 +154,7 @@ class EventHandler:
         return (*q.tolist(), *v.tolist())
 
     def _begin(self, t: float) -> bool:
-        """Do what `begin` says, without recording states in the log."""
+        """Handle the start of the run as `begin` does, without recording states in the log."""
         self._start, (q, v) = t, self.state_of()
         for k, h in enumerate(self.constraints.speeds):
             for side in h.sides:
@@ -171,7 +173,7 @@ class EventHandler:
         return self._recording_states(lambda: self._due(t))
 
     def _due(self, t: float) -> bool:
-        """Do what `due` says, without recording states in the log."""
+        """Handle the scheduled events as `due` does, without recording states in the log."""
         now = [k for k, (at, _) in enumerate(self.plan.timed) if at == t and k not in self._done]
         self._done.update(now)
         ends = [self.happen(t, self.plan.timed[k][1]) for k in now]
@@ -182,7 +184,7 @@ class EventHandler:
         return self._recording_states(lambda: self._fell(t, number))
 
     def _fell(self, t: float, number: int) -> bool:
-        """Do what `fell` says, without recording states in the log."""
+        """Handle a guard as `fell` does, without recording states in the log."""
         guard = self.system.guards[number]
         ended = False
         self._count_event(
@@ -209,9 +211,9 @@ class EventHandler:
         return ends
 
     def _choose(self, t: float) -> None:
-        """Choose the modes of the holdable speeds, then of the contacts, together with joints at
-        rest by dry friction; twice where there are both, for stops depend on the forces of
-        contacts.
+        """Determine the modes of the holdable speeds, then those of the contacts together with
+        joints at rest by dry friction. Both are done twice where there are both, because the force
+        on a stop depends on the contacts.
         """
         before = self.engine.modes[: 4 * len(self.constraints.speeds), 0].reshape(-1, 4).copy()
         for _ in range(2 if self.contacts is not None and self.constraints.speeds else 1):
@@ -222,8 +224,8 @@ class EventHandler:
 
     def _handle_guard(self, t: float, guard: Guard) -> None:
         """Handle the guard of a switched part at t (s): a stop is reached, a speed comes to rest, a
-        gap closes, features change, or an end lies flat. Guards that release something need nothing
-        here: the choice of modes finds what is released.
+        gap closes, features change, or an end lies flat. Guards that release a constraint need no
+        action here, because the choice of modes finds out what is released.
         """
         if guard.meaning is Meaning.REACHES_STOP and guard.side is not None:
             self.meet(t, guard.subject, guard.side)
@@ -249,7 +251,7 @@ class EventHandler:
 
     def _count_event(self, t: float, instant: float) -> None:
         """Count an event at t (s), and raise SimulationError where events repeat without progress
-        in time. instant: events within so short an interval (s) count as one instant.
+        in time. instant: events closer together than this (s) count as simultaneous.
         """
         self._crowd = (
             self._crowd + 1 if t - self._last <= max(instant, 16.0 * np.spacing(abs(t))) else 0
@@ -282,21 +284,21 @@ class EventHandler:
     # --- states and modes
     @property
     def parameters(self) -> Array | None:
-        """The parameters of this run as the methods of the machine take them: None where there are
-        none.
+        """The parameters of this run in the form that the methods of the machine take; None where
+        there are none.
         """
         return self.p if len(self.p) else None
 
     def mode(self, part: int) -> Any:
-        """Return the mode record of a part, by its number."""
+        """Return the mode record of a switched constraint, by its index."""
         return self.constraints.mode(part, self.engine.modes[:, 0])
 
     def set_mode(self, part: int, mode: Any) -> None:
-        """Set the mode of a part, by its number, to a mode record."""
+        """Set the mode of a switched constraint, by its index, to a mode record."""
         self.engine.modes[self.constraints.slots[part], 0] = mode
 
     def held_by(self, lock: Lock) -> tuple[int, ...]:
-        """Return the numbers of the parts that a lock switches."""
+        """Return the indices of the constraints that a lock switches on."""
         return self.plan.parts[next(k for k, other in enumerate(self.plan.locks) if other is lock)]
 
     def state_of(self) -> tuple[Array, Array]:
@@ -328,7 +330,7 @@ class EventHandler:
 
     # --- stops
     def limit(self, k: int, side: Bound) -> float:
-        """Return the position of a stop, rad or m. k: the number of the holdable speed."""
+        """Return the position of a stop, rad or m. k: the index of the holdable speed."""
         return float(self.lower[k] if side is LOWER else self.upper[k])
 
     def stop_named(self, k: int, side: Bound) -> str:
@@ -388,8 +390,8 @@ class EventHandler:
             self.jump(t, wanted={h.index: 0.0, **resting})
 
     def say_met(self, t: float, k: int, side: Bound, approach: float, rebound: float) -> None:
-        """Log that a coordinate has met its stop, with the speeds of approach and rebound (rad/s or
-        m/s).
+        """Log that a coordinate has reached its stop, with the speeds of approach and rebound
+        (rad/s or m/s).
         """
         h = self.constraints.speeds[k]
         after = f"rebounds with {rebound:.6g} {h.unit}/s" if rebound else "does not rebound"
@@ -402,9 +404,9 @@ class EventHandler:
     def jump(
         self, t: float, P: Array | None = None, wanted: dict[int, float] | None = None
     ) -> None:
-        """Let the speeds jump at t (s) by an impulse P (nv,), some of them to the values {speed:
-        wanted}, and add the work of all impulses to the energy balance. Contacts that then approach
-        have their impact too.
+        """Change the speeds at t (s) by an impulse P (nv,), with some of them set to the values
+        {speed: wanted}, and add the work of all impulses to the energy balance. Contacts that then
+        approach have their impact too.
         """
         (q, v), wanted = self.state_of(), wanted or {}
         if self.is_open:
@@ -422,13 +424,15 @@ class EventHandler:
             self.contacts.impacts.strike(t)
 
     def _open_jump(self, q: Array, v: Array, P: Array | None, wanted: dict[int, float]) -> None:
-        """Do what `jump` says where single speeds are all that can be held."""
+        """Do the work of `jump` for a mechanism without constraint rows other than those of single
+        speeds.
+        """
         jump = open_impact(self.inertia.inverse, v, P, self._held_speeds(wanted))
         self.put(q, jump.after, jump.work)
 
     def _held_speeds(self, wanted: dict[int, float]) -> dict[int, tuple[float, float]]:
-        """Return {speed: (what it becomes in an impact, the direction in which it is pushed, or 0
-        for both)} of the locks and the stops that hold, and of the speeds that are wanted.
+        """Return {speed: (its value after an impact, the direction in which it is pushed, or 0 for
+        both)}, for speeds held by locks and stops and for those in `wanted`.
         """
         held: dict[int, tuple[float, float]] = {}
         for k, side in self.touching:  # between two stops it is pushed both ways
@@ -440,9 +444,9 @@ class EventHandler:
         return held | {k: (to, 0.0) for k, to in wanted.items()}
 
     def bilateral(self, t: float, impulsive: bool, stops: bool = True) -> tuple[Array, Metric]:
-        """Return the rows that hold besides contacts, and their metric: loops, locks, driven
-        speeds, and stops if `stops`. Unless it is for an impact (`impulsive`), joints that stick by
-        friction are among them.
+        """Return the constraint rows that hold besides those of contacts, and their metric: loops,
+        locks, driven speeds, and stops if `stops`. Joints that stick by friction are included
+        unless the rows are for an impact (`impulsive`).
         """
         q, v = self.state_of()
         _, R, _, side, _, by = self._binding(t, q, v, {})
@@ -459,9 +463,9 @@ class EventHandler:
         )
 
     def _binding(self, t: float, q: Array, v: Array, wanted: dict[int, float]) -> tuple[Any, ...]:
-        """Return what an impact needs: M; the rows R that hold during it; the change R dv; for each
-        row the direction in which it pushes, or 0 where it acts both ways; {speed: its row}; the
-        metric of the rows.
+        """Return the data of the impact equations: M; the rows R that hold during the impact; the
+        change R dv that they require; for each row the direction in which it pushes, or 0 for both;
+        {speed: its row}; and the metric of the rows.
         """
         nv = len(v)
         n = len(self.constraints.speeds)

@@ -20,7 +20,8 @@ BLOCK_TIME = 1e-3
 
 
 class EventPace(NamedTuple):
-    """The times (s) of the last few thousandth events, and the kinetic energy there (J).
+    """The times (s) of the last few of every thousandth event, and the kinetic energies at these
+    (J).
 
     >>> pace = EventPace()
     >>> for n in range(1, 9):  # the time left of 1 s falls as 1/n, and the speed grows as n
@@ -33,7 +34,9 @@ class EventPace(NamedTuple):
     energies: tuple[float, ...] = ()
 
     def then(self, t: float, energy: float) -> EventPace:
-        """Return the pace with one more thousandth event, at t (s) with this kinetic energy (J)."""
+        """Return the record with one more entry, after another thousand events, at t (s) with this
+        kinetic energy (J).
+        """
         return EventPace(
             (*self.times, float(t))[-SHRINKING_BLOCKS - 2 :],
             (*self.energies, float(energy))[-SHRINKING_BLOCKS - 2 :],
@@ -41,12 +44,12 @@ class EventPace(NamedTuple):
 
     @property
     def last(self) -> float:
-        """How long the last thousand events took, s."""
+        """The duration of the last thousand events, s."""
         return self.times[-1] - self.times[-2]
 
     def storm(self, start: float) -> bool:
-        """Whether events come ever faster without becoming weaker, in a run that began at `start`
-        (s).
+        """Return whether events come ever faster without becoming weaker, in a run that began at
+        `start` (s).
         """
         if len(self.times) < SHRINKING_BLOCKS + 2:
             return False

@@ -1,5 +1,5 @@
-"""The refusal of motions without inertia that nothing determines: a massless leg that swings
-freely, a hub without inertia that flies.
+"""Error messages for motions without inertia that nothing determines, such as a massless leg that
+swings freely or a hub without inertia that flies.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def require_determined(terms: ContactTerms, t: float) -> None:
 
 
 def refuse_to_pull(terms: ContactTerms, t: float, now: list[int]) -> None:
-    """Raise SingularError where no modes were found for the contact points `now` at t (s) because
-    a motion has no inertia: what would determine it is not there, or would have to pull.
+    """Raise SingularError where no modes were found for the contact points `now` at t (s) because a
+    motion has no inertia: the contact that would determine it is open, or would have to pull.
     """
     motion = _free_motion(terms, t, [3 * i + j for i in now for j in range(3)])
     if motion is not None:

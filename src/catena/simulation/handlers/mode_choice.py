@@ -1,15 +1,15 @@
-"""The choice of modes after an event: which speeds are held, by friction or on a stop, and which
-way the others slip.
+"""The choice of modes after an event: which speeds are held, by friction or on a stop, and in which
+direction the others slip.
 
-Every speed at rest is tried: it is held if the force that this takes lies in the interval that
-friction and stops allow, and slips otherwise. Which are held is one boxed complementarity problem
-of all of them (`contact.boxed_problem`), whose response is a block of the inverse mass matrix.
-Rows of loops, locks and contacts change that response, and share forces with the speeds that are
-held; there the forces of the tape have the last word, and a mode that they contradict is switched.
+A speed at rest is held if the force that this requires lies in the interval that friction and stops
+allow; otherwise it slips. Which speeds are held is one boxed complementarity problem of all of them
+(`contact.boxed_problem`), whose response is a block of the inverse mass matrix. Constraint rows of
+loops, locks and contacts change that response, and share forces with the held speeds. There the
+forces of the compiled equations decide, and a mode that contradicts them is switched.
 
 All thresholds are in the metric of the mass matrix: a speed counts as zero relative to the largest
 kinetic energy so far, and a force relative to the forces that act there. The functions over arrays
-are those of single runs and of many runs at once (`batch_events.py`); n is the number of runs.
+serve single runs and many runs at once (`batch_events.py`); n is the number of runs.
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ HELD, WAY, LOW, HIGH = range(4)  # the fields of `SpeedMode`
 
 # --- over arrays
 def locked(modes: Array) -> Flags:
-    """Return (...,): whether speeds are held without limits, for modes (..., 4)."""
+    """Return (...,): whether speeds are held by a lock, which has no force limits, for modes (...,
+    4).
+    """
     return (
         (modes[..., HELD] > 0.5) & (modes[..., LOW] <= -NO_LIMIT) & (modes[..., HIGH] >= NO_LIMIT)
     )
@@ -53,10 +55,9 @@ def slow(v: Array, M: Array, energy: Array, ratio: float = ZERO_SPEED) -> Flags:
 
 
 def candidates(before: Array, v: Array, still: Flags, touching: Flags, dry: Array) -> Array:
-    """Return the modes (n, k, 4) if everything that could hold a speed does.
-
-    before: the modes so far; v, dry (n, k): speeds and dry friction; still (n, k): which speeds are
-    zero; touching (n, k, 2): which stops are touched.
+    """Return the modes (n, k, 4) in which everything that could hold a speed does hold it. before:
+    the modes so far; v, dry (n, k): speeds and dry friction; still (n, k): which speeds are zero;
+    touching (n, k, 2): which stops are touched.
     """
     high = np.where(touching[..., 0], NO_LIMIT, dry)
     low = np.where(touching[..., 1], -NO_LIMIT, -dry)
@@ -67,7 +68,7 @@ def candidates(before: Array, v: Array, still: Flags, touching: Flags, dry: Arra
 
 
 def widened(modes: Array, slack: Array) -> Array:
-    """Return the modes with intervals that are wider by the slack (n, k) at either end."""
+    """Return the modes with force intervals that are wider by the slack (n, k) at both ends."""
     wider = modes.copy()
     for column, by in ((LOW, -slack), (HIGH, slack)):
         wider[..., column] += np.where(np.abs(modes[..., column]) >= NO_LIMIT, 0.0, by)
@@ -75,18 +76,18 @@ def widened(modes: Array, slack: Array) -> Array:
 
 
 def force_slack(dry: Array, inertia: Array, size: Array) -> Array:
-    """Return (n, k): by how much the force on a speed may exceed its interval. inertia (n, k): the
-    diagonal of M; size (n,): f' M^-1 f of the forces f that act.
+    """Return the tolerance (n, k) by which the force on a speed may exceed its interval. inertia
+    (n, k): the diagonal of M; size (n,): f' M^-1 f of the forces f that act.
     """
     return INTERVAL_SLACK * (dry + np.sqrt(inertia * np.maximum(size, 0.0)[:, None]))
 
 
 def held_or_slipping(modes: Array, tried: Flags, W: Array, a: Array, slack: Array) -> Array:
-    """Return the modes (n, k, 4) in which the tried speeds are held or slip, as their forces allow.
-
-    W (n, k, k): the response of the speeds to forces along them; a (n, k): the accelerations while
-    none of the tried speeds is held or rubs. A force beyond half the slack releases a speed, so
-    that one which lets go where its widened interval ends does not stay held.
+    """Return the modes (n, k, 4) in which each speed in `tried` is held or slips, as its force
+    allows. W (n, k, k): the response of the speeds to forces along them; a (n, k): the
+    accelerations while none of these speeds is held and friction does not act on them. A force
+    beyond half the slack releases a speed, so that a speed which was released at the end of its
+    widened interval is not held again.
     """
     some = tried.any(axis=0)  # the others have no part in any of the problems
     part, response = tried[:, some], W[:, some][:, :, some]
@@ -131,7 +132,7 @@ def choose(handler: HandlerContext, t: float) -> None:
 
 
 def _solve(handler: HandlerContext, t: float, modes: Array, tried: Flags) -> None:
-    """Hold the tried speeds, or let them slip."""
+    """Determine which of the speeds in `tried` are held and which slip."""
     index, M, inverse = handler.indices, handler.inertia.matrix, _inverse(handler)
     free = modes[0].copy()
     free[tried, HELD] = 0.0
@@ -171,14 +172,14 @@ def _accelerations(handler: HandlerContext, t: float) -> Array:
 
 
 def _leave_stops(handler: HandlerContext, which: Flags) -> None:
-    """Note that these speeds (k,) no longer touch their stops."""
+    """Record that these speeds (k,) no longer touch their stops."""
     for k in np.flatnonzero(which).tolist():
         handler.touching -= {(k, LOWER.name), (k, UPPER.name)}
 
 
 def at_rest(handler: HandlerContext, speed: int, v: Array, ratio: float = ZERO_SPEED) -> bool:
-    """Whether this speed is negligible relative to the largest kinetic energy so far; `ratio` is
-    that of the speeds.
+    """Return whether a speed is negligible relative to the largest kinetic energy so far. ratio:
+    the threshold, as a ratio of speeds.
     """
     if v[speed] == 0.0:
         return True
@@ -189,12 +190,14 @@ def at_rest(handler: HandlerContext, speed: int, v: Array, ratio: float = ZERO_S
 
 
 def _set_modes(handler: HandlerContext, modes: Array) -> None:
-    """Set the modes of the holdable speeds (k, 4), which are the first parts."""
+    """Set the modes (k, 4) of the holdable speeds."""
     handler.engine.modes[: modes.size, 0] = modes.ravel()
 
 
 def _rows(handler: HandlerContext, t: float) -> tuple[Array, Array]:
-    """Return the rows that hold besides the holdable speeds, and the rows of all parts."""
+    """Return the constraint rows that always hold (loops, driven speeds), and the rows of
+    everything that can be switched.
+    """
     q, v = handler.state_of()
     modes = handler.engine.modes[:, 0]
     _, A, _, B, _, z = (np.array(x) for x in handler.system.binding(t, q, v, handler.p, modes))
@@ -225,11 +228,9 @@ def _bound(inverse: Array, R: Array) -> Array:
 def _correct_worst(
     handler: HandlerContext, t: float, slack: Array, inertia: Array, tried: NDArray[np.intp]
 ) -> bool:
-    """Switch the one speed at rest whose mode is violated most, in units of its slack. Return
-    whether there was one.
-
-    A held one is released where its force is outside its interval; a released one is held again
-    where it would go the other way.
+    """Switch the one speed at rest whose mode is violated most, in units of its slack. A held one
+    is released where its force is outside its interval; a released one is held again where it would
+    move against the direction of its slip. Return whether there was one.
     """
     a, forces = (x[:, 0] for x in handler.engine.evaluate("forces", t))
     worst, most, mode = -1, 0.0, SpeedMode()
@@ -263,7 +264,7 @@ def log_changes(handler: HandlerContext, t: float, before: Array) -> None:
 
 
 def _log_change(handler: HandlerContext, t: float, k: int, before: SpeedMode) -> None:
-    """Log what has changed in the mode of speed k; locks log their own changes."""
+    """Log what has changed in the mode of speed k; a lock logs its own changes."""
     now = handler.mode(k)
     name = handler.constraints.speeds[k].name
     if now.held == before.held or now.locked or before.locked:

@@ -1,4 +1,5 @@
-"""Impacts of an open mechanism in which single speeds are all that stops and locks hold.
+"""Impacts of an open mechanism in which stops and locks hold single speeds, and there are no other
+constraint rows.
 
     dv = M^-1 (P + E' L),      E v = wanted        for speeds that are pushed both ways
     s L >= 0,  s (E v - wanted) >= 0,  L (E v - wanted) = 0      for those that a stop pushes
@@ -34,7 +35,7 @@ def open_impact(
     """Return the speeds after an impact from the speeds v (nv,).
 
     inverse (nv, nv): the inverse mass matrix. P (nv,): the applied impulse, or None. held: {speed:
-    (what it becomes, the direction in which it is pushed, or 0 for both)}.
+    (its value afterwards, the direction in which it is pushed, or 0 for both)}.
 
     A rod that is stopped, with inertia 2 and no other part:
 

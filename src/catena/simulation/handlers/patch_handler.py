@@ -24,8 +24,8 @@ Array = NDArray[np.float64]
 
 
 class PatchHandler:
-    """The patches of one run. patches: the pairs of shapes. first: the number of the part of the
-    first patch. own: the numbers of the contact points of each patch.
+    """The patches of one run. patches: the pairs of shapes. first: the index of the first patch
+    among the switched constraints. own: the indices of the contact points of each patch.
     """
 
     def __init__(self, terms: ContactTerms):
@@ -44,7 +44,7 @@ class PatchHandler:
 
     @cached_property
     def pairs(self) -> list[PatchPair]:
-        """The geometry of each patch at this run's parameters."""
+        """The geometry of each patch, for the parameters of this run."""
         values = dict(zip(self.handler.machine.mechanism.parameters, self.handler.p))
         return [patch_pair(x.patch, values) for x in self.patches]
 
@@ -93,9 +93,9 @@ class PatchHandler:
             self._refuse_flat(t, k, found)
 
     def renew(self, t: float, part: int) -> set[int]:
-        """Choose features again for the patch of a part (a patch, or a point of one) that has left
-        its features at t (s). Return the points whose normal is the same as before, and whose
-        normal speed may therefore be rounding alone.
+        """Choose features again for a patch that has left its features at t (s); `part` is the
+        index of the patch, or of a point of it. Return the points whose normal is the same as
+        before, and whose normal speed may therefore be rounding alone.
         """
         point = part - self.handler.constraints.first_contact
         k = (
@@ -118,8 +118,8 @@ class PatchHandler:
                 self._renew(t, k)
 
     def _renew(self, t: float, k: int) -> None:
-        """Choose the features of patch k again. Its points touch afterwards if their feature
-        touched before, or if its gap is closed.
+        """Choose the features of patch k again. A point touches afterwards if its feature touched
+        before, or if its gap is closed.
         """
         touched = {self._mode(i).key for i in self.terms.touching if i in self.own[k]}
         found, (R, p, _, _) = self._choose(t, k), self._place(t, k)
@@ -135,8 +135,9 @@ class PatchHandler:
         self.terms.touching = {i for i in self.terms.touching if i not in self.own[k]} | now
 
     def refuse_shallow(self, t: float) -> None:
-        """Raise SimulationError where crossing edges press on each other and are nearly parallel:
-        the point at which they cross depends on angles that are below all tolerances.
+        """Raise SimulationError where two crossing edges press on each other and are nearly
+        parallel, because the point at which they cross then depends on angles below all
+        tolerances.
         """
         for k, own in enumerate(self.own):
             for i in sorted(self.terms.touching.intersection(own)):
@@ -177,8 +178,8 @@ class PatchHandler:
         return self.handler.mode(self.handler.constraints.first_contact + point)
 
     def _choose(self, t: float, k: int) -> Found:
-        """Choose the features of patch k at t (s), and set them in the modes of its points. Return
-        what was found.
+        """Choose the features of patch k at t (s), and store them in the modes of its points.
+        Return the result of the search.
         """
         pair, (R, p, w, v) = self.pairs[k], self._place(t, k)
         modes = {i: self._mode(i) for i in self.own[k]}
@@ -198,8 +199,8 @@ class PatchHandler:
     def _assign_features(
         self, pair: PatchPair, modes: dict[int, Any], found: Found, R: Array, p: Array
     ) -> dict[int, int | None]:
-        """Return {point: the number of its feature among those found, or None}. A point keeps its
-        feature if that was found again; the others get the nearest of those that are left.
+        """Return {point: the index of its feature in `found`, or None}. A point keeps its feature
+        if that was found again; the others get the nearest of the remaining features.
         """
         points: Sequence[Any] = found.points
         keys = {x.key: n for n, x in enumerate(points)}

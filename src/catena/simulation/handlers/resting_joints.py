@@ -1,5 +1,6 @@
-"""Joints at rest with dry friction, while contacts are closed: both hold, and which of them gives
-way is one problem. Such a joint is a contact whose normal force is the limit of its friction.
+"""Joints at rest with dry friction while contacts are closed. Contacts and friction hold such a
+joint together, so that which of them slips is one problem. There the joint is a contact whose
+normal force is the limit of its friction.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ Array = NDArray[np.float64]
 
 
 class RestingJoints(NamedTuple):
-    """j joints at rest with dry friction. parts: their numbers among the parts. speeds: their
-    places among the speeds. limit (j,): of their friction, N or N m.
+    """j joints at rest with dry friction. parts: their indices among the switched constraints.
+    speeds: the indices of their speeds in v. limit (j,): the limit of their friction, N or N m.
     """
 
     parts: list[int]
@@ -28,22 +29,24 @@ class RestingJoints(NamedTuple):
     limit: Array
 
     def rows(self, nv: int) -> Array:
-        """Return the Jacobian (3 j, nv): of no normal, the speed, and no second tangent."""
+        """Return the Jacobian (3 j, nv) of these joints as contacts: a row of zeros for the normal,
+        the row of the speed, and a row of zeros for the second tangent.
+        """
         found = np.zeros((3 * len(self.parts), nv))
         found[1::3] = np.eye(nv)[self.speeds]
         return found
 
     def release(self, handler: HandlerContext) -> None:
-        """Let them neither be held nor rub, so that accelerations are those without their
-        friction.
+        """Remove the friction of these joints, neither sticking nor slipping, so that accelerations
+        are those without it.
         """
         for k, F in zip(self.parts, self.limit):
             handler.set_mode(k, SpeedMode(0.0, 0.0, -F, F))
             handler.set_mode(handler.constraints.rest + 1 + k, JointShareMode())
 
     def apply(self, handler: HandlerContext, one: Solution, slack: Array) -> None:
-        """Set their modes to those of a solution, whose last contacts they are. slack (j,): by how
-        much a force may exceed its limit before that is an event.
+        """Set the modes of these joints from a solution of which they are the last contacts. slack
+        (j,): the tolerance by which a force may exceed its limit before that is an event.
         """
         first = len(one.modes) - len(self.parts)
         for n, (k, F, more) in enumerate(zip(self.parts, self.limit, slack), first):
@@ -78,6 +81,6 @@ def resting_joints(handler: HandlerContext, M: Array, contacts: int) -> RestingJ
 
 
 def _still(handler: HandlerContext, M: Array, v: Array, k: int) -> bool:
-    """Whether speed k counts as zero."""
+    """Return whether speed k counts as zero."""
     inertia, energy = M[k, [k]][None], np.array([handler.energy])
     return bool(slow(v[None, [k]], inertia, energy)[0, 0])

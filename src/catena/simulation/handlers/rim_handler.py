@@ -25,7 +25,7 @@ EQUAL_SPEED = 1e-10
 
 
 class End(NamedTuple):
-    """A flat end of a cylinder. points: the numbers of its contact points, the one on which it
+    """A flat end of a cylinder. points: the indices of its contact points, the one on which it
     rolls and two more. side: 1 for the first end, -1 for the second.
     """
 
@@ -53,14 +53,16 @@ class RimHandler:
 
     @cached_property
     def _leans(self) -> ca.Function:
-        """(t, q, v, p) -> (2, ends): the lean of each end, see `RimPoint.lean`."""
+        """The function (t, q, v, p) -> (2, ends), the tilt of each end as a vector; see
+        `RimPoint.lean`.
+        """
         s = self.handler.system.tracer()
         return ca.Function(
             "leans", [s.t, s.q, s.v, s.p], [ca.horzcat(*(p.lean(s) for p in self.rims))]
         )
 
     def _lean(self, t: float) -> Array:
-        """Return (ends, 2): the lean of each end at t (s), see `RimPoint.lean`."""
+        """Return (ends, 2): the tilt of each end at t (s) as a vector; see `RimPoint.lean`."""
         return np.array(self._leans(t, *self.handler.state_of(), self.handler.p)).T
 
     def _mode(self, point: int) -> RimMode:
@@ -128,8 +130,8 @@ class RimHandler:
             self._stand(end, self._angle(end) + self._lowest_angle(t, end))
 
     def _lowest_angle(self, t: float, end: End) -> float:
-        """Return where an end comes down fastest, as an angle from its first point, rad; zero where
-        all its points come down alike.
+        """Return where the rim of an end approaches the plane fastest, as an angle from its first
+        point, rad; zero where all points approach equally fast.
         """
         u = self.terms.at(t).u.reshape(-1, 3)[list(end.points)]
         return lowest(u[:, 0])[1] if np.ptp(u[:, 0]) > EQUAL_SPEED * np.abs(u).max() else 0.0
@@ -145,8 +147,8 @@ class RimHandler:
         )
 
     def turn(self, t: float, now: list[int], problem: RimImpact | RimMotion) -> bool:
-        """Turn the three points of the ends that stand, among the points `now`, so that they carry
-        the load as the whole rims do; where one point alone touches, the end rolls on it. Return
+        """Rotate the three points of the standing ends among the points `now`, such that they carry
+        the load as the whole rims would; an end that touches at one point only rolls on it. Return
         whether anything has changed.
         """
         flat = [end for end in self.ends if self.stands(end) and set(end.points) <= set(now)]
@@ -180,21 +182,25 @@ class RimHandler:
                     )
 
     def clear_flat(self) -> None:
-        """Let rims that do not touch any more follow the direction of their tilt alone."""
+        """Mark rims that no longer touch as tilted, so that their lowest point follows from the
+        tilt alone.
+        """
         for i in (end.points[0] for end in self.ends if end.points[0] not in self.terms.touching):
             self.handler.set_mode(
                 self.handler.constraints.first_contact + i, self._mode(i)._replace(flat=-1.0)
             )
 
     def with_whole_ends(self, points: set[int]) -> set[int]:
-        """Return these points, and all points of the ends that stand on any of them."""
+        """Return these points, together with all points of the standing ends that any of them
+        belongs to.
+        """
         return points.union(
             *(end.points for end in self.ends if self.stands(end) and points & set(end.points))
         )
 
     def release(self, t: float) -> None:
-        """Let ends that stood and do not touch on more than one point roll on one point: the one
-        that touches, or that will touch first.
+        """Return ends that stood, but now touch at one point or none, to rolling on one point: the
+        one that touches, or that will touch first.
         """
         for end in self.ends:
             if not self.stands(end):

@@ -15,8 +15,8 @@ Array = NDArray[np.float64]
 
 
 class TouchingStops:
-    """The n stops that touch at this instant, as further points of an impact. keys: (number of the
-    part, side) of each.
+    """The n stops that touch at this instant, as further points of an impact. keys: for each the
+    index of its switched constraint and the side.
     """
 
     def __init__(self, handler: HandlerContext):
@@ -31,8 +31,8 @@ class TouchingStops:
 
     @property
     def J(self) -> Array:
-        """The Jacobian (3 n, nv): the speed away from each stop, then two rows of zeros in place of
-        tangents.
+        """The Jacobian (3 n, nv): for each stop the speed away from it, then two rows of zeros in
+        place of tangents.
         """
         found = np.zeros((3 * len(self.keys), len(self._v)))
         for n in range(len(self.keys)):
@@ -41,13 +41,15 @@ class TouchingStops:
 
     @property
     def speeds(self) -> Array:
-        """The speeds J v (3 n,)."""
+        """The speeds J v (3 n,) of the stops: the speed away from each, then two zeros in place of
+        tangents.
+        """
         return self.J @ self._v
 
     def meet(self, t: float, u: Array, small: Array) -> Array:
-        """Count an impact for each stop that is approached, at t (s), and return the coefficients
-        of restitution (n,), zero where a series of impacts has come to its limit. u (n,): normal
-        speeds; small (n,): those that count as zero.
+        """Record an impact at t (s) for each stop that is approached, and return the coefficients
+        of restitution (n,), zero where a series of impacts has reached its limit. u (n,): normal
+        speeds; small (n,): the thresholds below which these count as zero.
         """
         h = self.handler
         e = np.zeros(len(self.keys))
@@ -61,8 +63,8 @@ class TouchingStops:
         return e
 
     def log(self, t: float, before: Array, after: Array, small: Array) -> None:
-        """Log which coordinates have met their stops, with the normal speeds before and after the
-        impact; small (n,): those that count as zero.
+        """Log which coordinates have reached their stops, with the normal speeds before and after
+        the impact; small (n,): the thresholds below which these count as zero.
         """
         for n, (k, _) in enumerate(self.keys):
             if before[n] < -small[n]:

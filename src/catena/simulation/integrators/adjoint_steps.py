@@ -17,8 +17,9 @@ from .drivers import settle_flat, stage
 
 @machine_function()
 def record(address, settle, A, B, C, x, buffer, K, X, T, H):
-    """Take the steps from T[n] of size H[n] (s) with one state x, and record them: X (steps, size)
-    gets the states before them, K (steps, stages, size) the stages.
+    """Take explicit steps from T[n] of size H[n] (s) with one state x, and record them: X (steps,
+    size) receives the state before each step, K (steps, stages, size) the derivatives of its
+    stages.
     """
     s = B.shape[1]
     for n in range(len(T)):
@@ -33,11 +34,10 @@ def record(address, settle, A, B, C, x, buffer, K, X, T, H):
 
 @machine_function("W")
 def backward(address, settle, A, B, C, buffer, K, X, T, H, point, lam, seed, Y, y, gradient, W):
-    """Take the recorded steps backwards: lam (size, W) becomes the adjoint before the first step,
-    and their part is added to gradient (parameters and forces, W).
-
-    buffer: t, x, u, p, seed in W lanes; point (size,), seed (size, W), Y (stages, size, W), y (size
-    and gradient, W): scratch.
+    """Go through the recorded steps backwards. lam (size, W) becomes the adjoint before the first
+    step, and the contribution of these steps is added to gradient (parameters and forces, W).
+    buffer: t, x, u, p, seed in W lanes. point (size,), seed (size, W), Y (stages, size, W), y (size
+    and gradient, W): scratch memory.
     """
     size = len(point)
     s = B.shape[1]
@@ -80,7 +80,9 @@ def backward(address, settle, A, B, C, buffer, K, X, T, H, point, lam, seed, Y, 
 
 
 def _spread(buffer, x, time, seed, rest, W):
-    """Put this time and state into all lanes of the buffer, and the seeds from `rest` on."""
+    """Copy a state and a time into all lanes of the buffer, and the seeds into its entries from
+    `rest` on.
+    """
     for l in range(W):
         buffer[l] = time
         for k in range(len(x)):

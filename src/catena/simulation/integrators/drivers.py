@@ -3,9 +3,9 @@ calls the mechanism's own derivative by its address, with W states in the lanes 
 `fixed_step.py` has equal steps, `lane_driver.py` adaptive ones.
 
 All arrays are flat, entry k of lane l at k W + l: a `buffer` is what the derivative reads, t, x, u,
-p one after another; K has the stages' derivatives, one per row. No views are made inside a step:
-each would cost as much as a short stage. Drivers return a status; `OUTCOMES` has a sentence for
-each.
+p one after another; K has the derivatives of the stages, one per row. No array views are made
+inside a step, because each would cost as much as a short stage. Drivers return a status; `OUTCOMES`
+has a sentence for each.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ DENSE_ERROR = 20.0  # error allowed to dense output, relative to that of a step
 
 # --- stages
 def stage(address, buffer, x, K, A, i, time, h, W):
-    """Compute k_i, the derivative at x + h sum_j A_ij k_j."""
+    """Compute the derivative k_i of stage i of a Runge-Kutta step, at the state x + h sum_j A_ij
+    k_j.
+    """
     weighted(x, K, A, i, i, h, buffer, W)
     for l in range(W):
         buffer[l] = time
@@ -41,7 +43,7 @@ def stage(address, buffer, x, K, A, i, time, h, W):
 
 
 def place(buffer, x, time, W):
-    """Put this time and state into the buffer."""
+    """Copy a state and a time into the buffer."""
     for l in range(W):
         buffer[l] = time
     inside = buffer[W : W + len(x)]

@@ -33,11 +33,11 @@ STEPS_AT_ONCE = 2000  # steps of runs in lanes between two points at which they 
 
 @dataclass
 class Tally:
-    """The cost of a run so far: steps and evaluations of the derivative; for runs in lanes the
-    largest of each over the runs.
+    """The cost of a run so far: steps and evaluations of the derivative; for runs in lanes, the
+    largest values of all runs.
 
-    largest: the largest step, s. laboured: where the run took so many steps that something may be
-    wrong, in words; else "". switches: its changes of method.
+    largest: the largest step, s. laboured: a sentence that says where the run took suspiciously
+    many steps; "" if it did not. switches: the changes of method.
     """
 
     accepted: int = 0
@@ -54,9 +54,9 @@ class Tally:
 
 @dataclass(frozen=True)
 class Segment:
-    """A part of a run. status: with which it ended, see `drivers.OUTCOMES`. t: its last time, s.
-    rows (rows, size, W): the states at the output times. event: the guard that ended it, -1 for
-    none.
+    """The part of a run between two stops of the integrator. status: why it ended, see
+    `drivers.OUTCOMES`. t: its last time, s. rows (rows, size, W): the states at the output times.
+    event: the guard that ended it, -1 for none.
     """
 
     status: int
@@ -69,16 +69,16 @@ class Engine:
     """A system and an integration method, for W states in lanes. It holds the state x (size, W) and
     the drivers' buffers.
 
-    p: the parameters, (count,) or (count, W). tolerance: relative, of the whole run; a single step
-    may use a twentieth of it. scales: relative to which errors are judged (`error_scales.py`);
-    moved (W, 2): how far and how fast the runs have been. watch: what is known of their stiffness
-    (`stiffness.py`). step: s; of an adaptive method the first
-    step, or, below zero, minus the longest that the first step may be; of a fixed one the longest,
-    each of which is cut into `refine` equal parts. most: steps after which a run stops. largest: s,
-    the largest step of an adaptive method. u: a view of the inputs (nv, W); modes: a view of the
-    modes of switched constraints, in the same buffer. store: (W, rows, size) to which rows are
-    written from `filled` on; None: each segment has its own array. pieces: for a method with equal
-    steps, piecewise constant forces.
+    p: the parameters, (count,) or (count, W). tolerance: the relative tolerance of the whole run,
+    of which a single step may use a twentieth. scales: relative to which errors are judged
+    (`error_scales.py`); moved (W, 2): how far and how fast the runs have been. watch: the evidence
+    of their stiffness (`stiffness.py`). step: s; of an adaptive method the first step, or, below
+    zero, minus the longest that the first step may be; of a fixed one the longest, each of which is
+    cut into `refine` equal parts. most: the number of steps after which a run is stopped. largest:
+    s, the largest step of an adaptive method. u: a view of the inputs (nv, W); modes: a view of the
+    modes of switched constraints, in the same buffer. store: an array (W, rows, size) into which
+    output rows are written from row `filled` on; None: each segment has its own array. pieces: for
+    a method with equal steps, piecewise constant forces.
     """
 
     def __init__(
@@ -136,24 +136,26 @@ class Engine:
 
     @cached_property
     def origin(self) -> Array:
-        """(W, size): the states at which the runs, or their motions since the last impact,
-        began.
+        """The states (W, size) at which the runs began, or from which their motion since the last
+        impact began.
         """
         return self.scales.origin(self._begun)
 
     def restart_scales(self) -> None:
-        """Judge errors relative to the motion from here on, as at the beginning of a run."""
+        """Reset the error scales to those at the beginning of a run: errors are judged relative to
+        the motion from here on.
+        """
         self.origin[:], self.moved[:] = self.scales.origin(self.x.T), 0.0
 
     @cached_property
     def sides(self) -> GuardSides:
-        """The sides of zero on which the conditions of events were last seen."""
+        """On which side of zero the guard of each event was when it was last evaluated."""
         return guard_sides(self.system.guards, self.W)
 
     @property
     def kernel(self) -> LaneKernel:
-        """The compiled derivative, the step of a method that is a map, or the contact problem of
-        time stepping.
+        """The compiled derivative; for methods that are a map from state to state, the compiled
+        step; for time stepping, the contact problem.
         """
         if self.stepper is not None:
             return self.stepper.problem
@@ -165,18 +167,20 @@ class Engine:
         return self._kernel("guard")
 
     def _kernel(self, name: str) -> Any:
-        """Return a tape of the system, compiled for W lanes."""
+        """Return an expression of the system, compiled for W lanes."""
         return self.system.kernel(name, self.W)
 
     @property
     def held(self) -> Array:
-        """(nu, W): the inputs and the modes, a view of the buffer."""
+        """The inputs and the modes (nu, W), which are constant between events: a view of the
+        buffer.
+        """
         first = 1 + len(self.x)
         return self.buffer[first : first + self.system.nu]
 
     def evaluate(self, name: str, t: float, x: Array | None = None) -> list[Array]:
-        """Return the outputs of one of the system's tapes at t (s) and x (size, W), by default the
-        engine's state: each (n, W).
+        """Return the outputs (n, W) of one of the system's compiled expressions at t (s) and x
+        (size, W), by default the state of the engine.
         """
         x = self.x if x is None else x
         kernel = self._kernel(name)
@@ -205,12 +209,16 @@ class Engine:
 
     def _adaptive(self, t: float, end: float, times: Array) -> Segment:
         """Advance by an adaptive method."""
-        return self._alone(t, end, times) if self.W == 1 else self._each_its_steps(t, end, times)
+        return (
+            self._advance_single(t, end, times)
+            if self.W == 1
+            else self._advance_lanes(t, end, times)
+        )
 
     _rosenbrock = _adaptive
 
-    def _alone(self, t: float, end: float, times: Array) -> Segment:
-        """Advance a single run up to `end` or its next event, by the driver of many."""
+    def _advance_single(self, t: float, end: float, times: Array) -> Segment:
+        """Advance a single run up to `end` or its next event, with the driver for many runs."""
         (out, first), inputs = self._room(len(times)), self.buffer[1 + len(self.x) :]
         # the runs share the memory of the engine
         runs = self._lanes = self._lanes or self._lane_runs(
@@ -221,7 +229,7 @@ class Engine:
             FIRST_RUN,
             np.array([end]),
             np.array([len(times)]),
-            np.array([self._left]),
+            np.array([self._steps_left]),
             times,
             out,
             NOTHING_HELD,
@@ -236,7 +244,7 @@ class Engine:
         )
 
     def _lane_runs(self, x: Array, given: Array) -> LaneRuns:
-        """Return the runs of this engine as `lane_runs` advances them."""
+        """Return the runs of this engine as the record that `lane_runs` advances."""
         return LaneRuns(
             self.system,
             self.method,
@@ -253,10 +261,10 @@ class Engine:
             watch=self.watch,
         )
 
-    def _each_its_steps(self, t: float, end: float, times: Array) -> Segment:
-        """Advance runs in lanes, each with its own steps, so that none depends on its neighbours.
-
-        Where one cannot go on, all lanes hold the state of that run at the end.
+    def _advance_lanes(self, t: float, end: float, times: Array) -> Segment:
+        """Advance the runs in lanes, each with its own steps, so that no run depends on its
+        neighbours. If one run cannot go on, the state of that run is copied to all lanes at the
+        end.
         """
         first, (out, row) = 1 + len(self.x), self._room(len(times))
         runs = self._lanes = self._lanes or self._lane_runs(
@@ -287,22 +295,24 @@ class Engine:
         )
 
     @property
-    def _left(self) -> int:
-        """The number of steps that may still be taken."""
+    def _steps_left(self) -> int:
+        """The number of steps that the run may still take."""
         return self.most - self.tally.accepted - self.tally.rejected
 
     def _library(self, t: float, end: float, times: Array) -> Segment:
-        """Advance by the method of a library."""
+        """Advance by an integrator of a library, such as SciPy's Radau."""
         return loaded("catena.simulation.integrators.radau:advance")(self, t, end, times)
 
     @property
     def _flat(self) -> tuple[Array, Array]:
-        """The state and the buffer as flat views, which the drivers take."""
+        """The state and the buffer as flat arrays (views), the form that the drivers take."""
         return self.x.reshape(-1), self.buffer.reshape(-1)
 
     # --- equal steps
     def _fixed(self, t: float, end: float, times: Array) -> Segment:
-        """Advance by stretches of equal steps that meet every one of `times`, and `end`."""
+        """Advance in stretches of equal steps, such that steps end at each of `times` and at
+        `end`.
+        """
         rows: list[Array] = []
         for stop, gaps, wanted in stretches(t, end, times):
             every = self.refine * max(1, int(np.ceil((stop - t) / gaps / self.step - 1e-9)))
@@ -402,7 +412,7 @@ class Engine:
         return rows[0] if len(rows) == 1 else np.concatenate([np.empty((0, *self.x.shape)), *rows])
 
     def _count(self, accepted: int, rejected: int, evaluations: int, h: float) -> None:
-        """Add to the tally."""
+        """Add numbers of steps and evaluations, and the step size h (s), to the tally."""
         self.tally.accepted += accepted
         self.tally.rejected += rejected
         self.tally.evaluations += evaluations
@@ -420,9 +430,9 @@ class Pieces:
     span: float = np.inf
 
     def at(self, t: float, h: float) -> tuple[Array, int, int]:
-        """Return the forces, for how many steps of size h (s) each piece lasts, and how many steps
-        have been taken until t (s). Raise SimulationError where a piece is no whole number of
-        steps.
+        """Return the forces, the number of steps of size h (s) that each piece lasts, and the
+        number of steps taken before t (s). Raise SimulationError where a piece is not a whole
+        number of steps.
         """
         if not self.forces.shape[1]:
             return self.forces, 1, 0
@@ -439,7 +449,9 @@ class Pieces:
         return replace(self, forces=self.forces[:count])
 
     def number(self, t: Array | float, after: bool = False) -> Any:
-        """Return which piece acts just before t (s), or just `after` it."""
+        """Return the index of the piece that acts just before t (s), or just after it if
+        `after`.
+        """
         found = (
             np.floor((np.asarray(t) - self.begin) / self.span + 1e-9)
             if after
@@ -449,9 +461,10 @@ class Pieces:
 
 
 def stretches(t: float, end: float, times: Array) -> Iterator[tuple[float, int, bool]]:
-    """Yield (end of a stretch, number of equal gaps in it, whether its gaps end at output times):
-    to the first output time, through all of them, and from the last one to the end. Raise
-    SimulationError where the output times are not equally spaced.
+    """Divide the time from t to `end` at the output times. Yield (end of a stretch, number of equal
+    intervals in it, whether these end at output times): to the first output time, through all of
+    them, and from the last one to the end. Raise SimulationError where the output times are not
+    equally spaced.
     """
     begin = t
     if len(times):

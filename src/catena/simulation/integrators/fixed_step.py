@@ -21,7 +21,7 @@ NOISE_CHANGE = 1e-14
 
 
 def _all_finite(K, W):
-    """Whether all stages are finite."""
+    """Return whether all derivatives of the stages are finite."""
     good = True
     for i in range(K.shape[0]):
         good = good and finite(K[i], W)
@@ -29,8 +29,8 @@ def _all_finite(K, W):
 
 
 def push(buffer, F, at, n, hold, W):
-    """Put the forces of step n into the buffer, from `at` on, if a new piece begins there: F (W,
-    pieces, nv), each for `hold` steps.
+    """Write the piecewise constant forces of step n into the buffer, from entry `at` on, if a new
+    piece begins there: F (W, pieces, nv), each lasting `hold` steps.
     """
     if F.shape[1] > 0 and n % hold == 0:
         for l in range(W):
@@ -39,7 +39,9 @@ def push(buffer, F, at, n, hold, W):
 
 
 def _row(x, n, every, out, row, W):
-    """Write the states to the next row of `out` after every `every` steps. Return the next row."""
+    """Write the states to the next output row if step n completes a multiple of `every` steps.
+    Return the index of the next row.
+    """
     if (n + 1) % every == 0:
         write(out, row, x, W)
         return row + 1
@@ -50,11 +52,11 @@ def _row(x, n, every, out, row, W):
 def explicit(
     address, settle, A, B, C, x, buffer, K, F, hold, done, t, h, steps, every, out, row, W
 ):
-    """Take `steps` explicit steps of size h (s), and write a row of `out`, from `row` on, after
-    every `every` of them. Return status, t, the next row, and the number of evaluations.
-
-    With no stages (B is empty) the tape is the step itself, a map x -> F(t, x, u, p, h) whose last
-    inputs are h. F, hold: the forces, see `push`; `done` steps were taken before.
+    """Take `steps` explicit steps of size h (s), and write an output row after every `every` of
+    them, from index `row` of `out` on. Return status, t, the index of the next row, and the number
+    of evaluations. If the method has no stages (B is empty), the compiled function is the step
+    itself, a map x -> F(t, x, u, p, h), whose last inputs are h. F, hold: piecewise constant
+    forces, see `push`; `done` steps were taken before.
     """
     s, start = B.shape[1], t
     for n in range(steps):
@@ -97,9 +99,10 @@ def stepping(
     row,
     W,
 ):
-    """Take `steps` steps with contacts, each in three pieces (see `time_stepping.py`), which hand
-    their numbers on in `room`: the first `given` are the problem, and the answer is behind them.
-    Return status, t, the next row, and the number of evaluations.
+    """Take `steps` steps with contacts. Each consists of three functions (see `time_stepping.py`)
+    that pass their results on in `room`: its first `given` numbers are the contact problem, and the
+    solution follows them. Return status, t, the index of the next row, and the number of
+    evaluations.
     """
     start = t
     for l in range(W):
@@ -119,10 +122,9 @@ def stepping(
 
 
 def _round(address, A, C, x, buffer, K, fresh, weight, left, t, h, W):
-    """Do one fixed-point round for the stages of those lanes whose last change `left[0]` is not
-    zero.
-
-    left (3, W): the changes of this round, of the one before, and the largest rates.
+    """Do one fixed-point iteration for the stages, in those lanes whose last change `left[0]` is
+    not zero. left (3, W): the changes in this iteration and in the one before, and the largest
+    rates.
     """
     for l in range(W):
         left[1, l] = left[0, l]
@@ -142,8 +144,8 @@ def _round(address, A, C, x, buffer, K, fresh, weight, left, t, h, W):
 
 
 def _solved(left, W):
-    """Whether the stages of all lanes are solved. Lanes that are solved change no more, so that no
-    run depends on its neighbours.
+    """Return whether the stages of all lanes have converged. Lanes that have converged do not
+    change any more, so that no run depends on its neighbours.
     """
     solved = True
     for l in range(W):
@@ -159,13 +161,12 @@ def _solved(left, W):
 def implicit(
     address, settle, A, B, C, x, buffer, K, F, hold, done, t, h, steps, every, out, row, weight, W
 ):
-    """Take `steps` implicit steps of size h (s), whose stages are solved by fixed-point rounds that
-    start from the stages of the step before. Return status, t, the next row, and the number of
-    evaluations.
-
-    weight: factors of the rates of states, which make a rate the change in a step relative to the
-    scale of the state. Stages are solved where a round changes them by rounding, or no less than
-    the round before and so little that it is noise by cancellation.
+    """Take `steps` implicit steps of size h (s). Their stages are found by fixed-point iteration,
+    which starts from the stages of the step before. Return status, t, the index of the next row,
+    and the number of evaluations. weight: factors by which rates of states are multiplied to give
+    the change in a step relative to the scale of the state. A stage has converged if an iteration
+    changes it by rounding only, or by no less than the iteration before and so little that the
+    change is noise from cancellation.
     """
     s = B.shape[1]
     start = t
@@ -204,13 +205,12 @@ def implicit(
 def rollout(
     address, settle, A, B, C, X, held, buffer, K, F, hold, t, h, steps, every, out, ended, W
 ):
-    """Do `explicit` for many groups of W runs one after another, without the interpreter between
-    them. Return the number of groups.
-
-    X (groups, size W): the states, flat as everywhere, which become those at the end. held (groups,
-    (nu + count) W): inputs, modes and parameters, as the buffer has them. F (groups, W, pieces,
-    nv), hold: the forces, see `push`. out (groups, W, 1 + rows, size): the start and the rows.
-    ended (groups, 2): the status of each group, and the time that it reached.
+    """Take the steps of `explicit` for many groups of W runs one after another, without returning
+    to Python between them. Return the number of groups. X (groups, size W): the states, flat, which
+    become those at the end. held (groups, (nu + count) W): inputs, modes and parameters, in the
+    layout of the buffer. F (groups, W, pieces, nv), hold: the forces, see `push`. out (groups, W, 1
+    + rows, size): the start and the output rows. ended (groups, 2): the status of each group, and
+    the time that it reached.
     """
     first = W + X.shape[1]
     for g in range(X.shape[0]):

@@ -16,8 +16,8 @@ from ..terms.error_scales import FAR, FAST, NEAR, OTHER, ROUND, SPEED, TINY, WOR
 
 
 def lanewise(*same: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Let a function of arrays of lanes be expanded over vectors in machine functions. same: the
-    names of its arrays that all lanes share; its last parameter is W.
+    """Mark a function over arrays of lanes, which machine functions then expand over vectors. same:
+    the names of those arrays that all lanes share; the last parameter of the function is W.
     """
 
     def over(function: Callable[..., None]) -> Callable[..., None]:
@@ -68,7 +68,9 @@ def _lane_sums(
 
 
 def _sums_text(m: Module, name: str, W: int, own: bool) -> list[str]:
-    """Return the code of `lane_sums` for W lanes; own: whether each lane has its own weights."""
+    """Return the LLVM code of `lane_sums` for W lanes. own: whether each lane has its own
+    weights.
+    """
     inner = Module(1, m.fused)
     inner.text.lines = []
     parameters = "ptr x", "ptr K", "i64 width", "ptr w", "i64 count", "ptr h", "ptr out", "i64 size"
@@ -104,8 +106,8 @@ def _sums_text(m: Module, name: str, W: int, own: bool) -> list[str]:
 
 
 def _summed(x, K, w, stride, count, h, out, n, lanes, registers):  # over lanes
-    """Compute the sums for whole blocks of lanes * registers numbers from n on. Return where they
-    end.
+    """Compute the sums for blocks of lanes * registers numbers from number n on. Return the number
+    after the last complete block.
     """
     while n + lanes * registers <= len(x):
         if registers == 4:
@@ -131,16 +133,16 @@ def _summed(x, K, w, stride, count, h, out, n, lanes, registers):  # over lanes
 # --- lanes
 @lanewise()
 def take(into, values, chosen, W):
-    """Copy `values` into `into` in the lanes for which `chosen` is above zero."""
+    """Copy `values` into `into` in those lanes for which `chosen` is above zero."""
     for n in range(0, len(into), W):
         into[n] = values[n] if chosen[0] > 0.0 else into[n]
 
 
 @lanewise("table", "limits")
 def motion(x, origin, rate, table, limits, far, fast, step, reach, pace, base, W):
-    """Update how far and how fast each lane has been, and compute how far (`reach`) and fast
-    (`pace`) it will have been at the end of the step if it goes on as now; base: its length,
-    relative to which rounding is judged; see `error_scales.py`.
+    """Update how far (`far`) and how fast (`fast`) each lane has been, and predict both for the end
+    of the step (`reach`, `pace`) from the present rates. base: the length of the motion, relative
+    to which rounding is judged; see `error_scales.py`.
     """
     moved, place, speed, gain = 0.0, 0.0, 0.0, 0.0
     for n in range(0, len(x), W):
@@ -158,11 +160,10 @@ def motion(x, origin, rate, table, limits, far, fast, step, reach, pace, base, W
 @lanewise("table", "limits")
 def allowed(x, new, origin, table, limits, reach, pace, base, step, inverse_allowed, W):
     """Compute `inverse_allowed`, 1 over the error that each number may have; see `error_scales.py`.
-    limits: rtol, the largest values that far and fast count with, whether there is a length, the
-    pace.
-
-    There is no sum of two products, of which either could be fused: lanes and single runs have the
-    same bits. A number has one kind, so its size is the largest.
+    limits: rtol, the upper bounds of far and fast, whether the mechanism has a length, the pace.
+    The code contains no sum of two products, because either product could be fused with the sum,
+    and lanes and single runs would then differ in their last bits. Every number is of one kind, so
+    that the largest of the terms is its size.
     """
     rtol = limits[0]
     near = min(reach[0], limits[1])
@@ -191,7 +192,9 @@ def allowed(x, new, origin, table, limits, reach, pace, base, step, inverse_allo
 
 @lanewise()
 def squares(e, inverse_allowed, sums, W):
-    """Compute for each lane the sum of squares of e relative to the allowed errors."""
+    """Compute for each lane the sum of the squares of the errors e, each relative to the allowed
+    one.
+    """
     total = 0.0
     for n in range(0, len(e), W):
         part = e[n] * inverse_allowed[n]
@@ -214,8 +217,8 @@ def _finite(m: Module, x: Array, W: int) -> Any:
 
 
 def _total(x, W):  # over lanes
-    """Return the sum of all numbers of a lane, by four partial sums that do not wait for each
-    other.
+    """Return the sum of all numbers of a lane, by four independent partial sums, which the
+    processor adds in parallel.
     """
     a, b, c, d, n = 0.0, 0.0, 0.0, 0.0, 0
     while n + 4 * W <= len(x):
@@ -231,7 +234,7 @@ def _total(x, W):  # over lanes
 
 
 def write(out: Any, row: Any, x: Any, W: Any) -> None:
-    """Write the states of W runs to a row of each run: out (W, rows, size)."""
+    """Write the states of W runs to an output row of each run: out (W, rows, size)."""
     raise TypeError("write is for machine functions")
 
 
@@ -275,7 +278,7 @@ def dense(P, part, w, x, K, step, out, offset, W):
 
 
 def put(buffer, x, t, part, step, W):
-    """Put these states into the buffer, each with the time at the fraction `part` of its step."""
+    """Copy states into the buffer, each with the time at the fraction `part` of its step."""
     times_of(buffer, t, part, step, W)
     for n in range(len(x)):
         buffer[W + n] = x[n]

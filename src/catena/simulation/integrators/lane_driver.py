@@ -63,7 +63,7 @@ def write(runs, r, x, buffer, l, W):
 
 
 def enter(r, l, runs, lanes, memory, W):
-    """Put run r into lane l."""
+    """Start to advance run r in lane l."""
     size = runs.X.shape[1]
     for n in range(size):
         memory.x[n * W + l] = runs.X[r, n]
@@ -83,8 +83,8 @@ def enter(r, l, runs, lanes, memory, W):
 
 
 def leave(status, event, l, runs, lanes, memory, W):
-    """Take the run of lane l out of it, with the status and the guard with which its segment
-    ends.
+    """Remove the run of lane l from its lane. status, event: why its segment ends, and the guard
+    that ended it.
     """
     r = lanes.who[l]
     for n in range(runs.X.shape[1]):
@@ -99,8 +99,8 @@ def leave(status, event, l, runs, lanes, memory, W):
 
 
 def first_step(norm, l, lanes, memory, W):
-    """Choose the first step of lane l, whose step is below zero: minus the longest that it may be
-    (s).
+    """Choose the first step of lane l, whose step size is still negative: minus the largest allowed
+    one (s).
 
     It is a small part of the time in which anything that moves or is set in motion covers the
     mechanism's length, or, where it has none, its present distance from zero.
@@ -116,8 +116,8 @@ def first_step(norm, l, lanes, memory, W):
 
 
 def admit(code, norm, which, coming, runs, lanes, memory, W):
-    """Put the next runs of the list `which` into the lanes that are empty. Return how many lanes
-    have a run, and the index of the run that comes next.
+    """Put the next runs of the list `which` into empty lanes. Return the number of lanes that hold
+    a run, and the index in `which` of the run that comes next.
     """
     live, entering = 0, False
     for l in range(W):
@@ -145,9 +145,7 @@ def admit(code, norm, which, coming, runs, lanes, memory, W):
 
 
 def remember_guards(code, runs, lanes, memory, W):
-    """Remember the guards of the lanes that are due, in the states with which their segments
-    end.
-    """
+    """Store the guards of the marked lanes (due), in the states in which their segments end."""
     if len(runs.guards.edge) > 0:
         put(memory.buffer, memory.x, lanes.t, lanes.none, lanes.step, W)
         call_block(code.guard, memory.buffer, memory.values)
@@ -157,8 +155,8 @@ def remember_guards(code, runs, lanes, memory, W):
 
 
 def retire(code, largest, runs, lanes, memory, W):
-    """Take out the runs that are done, and choose the steps of the others. Return whether one was
-    taken out.
+    """Remove the runs that have reached their ends, and choose the next steps of the others. Return
+    whether a run was removed.
     """
     left = False
     for l in range(W):
@@ -223,8 +221,8 @@ def explicit_stages(code, method, lanes, memory, first, last, W):
 
 
 def attempt(stages, code, method, norm, lanes, memory, W):
-    """Try a step in all lanes, and compute the sums of squares of its errors relative to the
-    allowed ones. stages: a function that computes stages.
+    """Compute a trial step in all lanes, and the sums of squares of its errors relative to the
+    allowed ones. stages: the function that computes stages.
     """
     # the last is the derivative at the step's end, whose state is then in the buffer
     stages(code, method, lanes, memory, 1, method.s + 1, W)
@@ -278,8 +276,8 @@ def lane_error(sums, both, step, nx, l):
 
 
 def judge(code, method, runs, lanes, memory, W):
-    """Decide which steps are accepted, and choose the next step of each lane. Return whether dense
-    output is needed.
+    """Decide which trial steps are accepted, and choose the next step of each lane. Return whether
+    dense output is needed.
     """
     exponent = -1.0 / method.order
     wanted = False
@@ -365,11 +363,10 @@ def accept(runs, lanes, W):
 
 
 def refuse_far_beyond_events(runs, lanes, W):
-    """Reject steps that go far beyond their event, where the error at the event may be larger than
-    a step of that length may have: the next one ends soon after the event.
-
-    Errors are judged relative to the motion of the whole step, and dense output may have a larger
-    error than a step; the motion up to the event is about the fraction `high` of that.
+    """Reject steps that go far beyond the event within them, if the error at the event may be
+    larger than a step that ends there may have; the step is then repeated to end soon after the
+    event. Errors are judged relative to the motion of the whole step, of which the motion up to the
+    event is about the fraction `high`, and dense output may have a larger error than a step.
     """
     for l in range(W):
         early = lanes.event[l] >= 0 and lanes.high[l] < LATE_EVENT
@@ -386,8 +383,8 @@ def refuse_far_beyond_events(runs, lanes, W):
 
 # --- what a step leaves
 def mark_rows_due(runs, lanes, W):
-    """Mark the lanes whose next row lies within their step, and set its fraction of the step.
-    Return whether there are any.
+    """Mark the lanes whose next output row lies within their step, and compute the fraction of the
+    step at which it does. Return whether there are any.
     """
     any_due = False
     for l in range(W):
@@ -411,7 +408,7 @@ def mark_rows_due(runs, lanes, W):
 
 
 def rows_within(code, method, runs, lanes, memory, W):
-    """Write the rows that lie within the steps, the next one of each lane at a time."""
+    """Write the output rows that lie within the steps, one row of each lane at a time."""
     while mark_rows_due(runs, lanes, W):
         dense(method.P, lanes.part, memory.w, memory.x, memory.K, lanes.step, memory.scratch, 0, W)
         settled(code.settle, memory.buffer, memory.scratch, lanes.t, lanes.part, lanes.step, 1, W)
@@ -421,7 +418,9 @@ def rows_within(code, method, runs, lanes, memory, W):
 
 
 def stop_at_events(code, method, runs, lanes, memory, W):
-    """Stop the runs that meet an event at its instant, and take them out of their lanes."""
+    """End the segments of runs that meet an event, at the instant of the event, and remove the runs
+    from their lanes.
+    """
     met = False
     for l in range(W):
         lanes.part[l] = 0.0
@@ -448,7 +447,7 @@ def stop_at_events(code, method, runs, lanes, memory, W):
 
 
 def remember_sides(code, method, runs, lanes, memory, W):
-    """Remember on which side of zero the guards are at the events of the lanes that are due."""
+    """Store on which side of zero the guards are at the events of the marked lanes (due)."""
     if len(runs.guards.edge) > 0:
         dense(method.P, lanes.part, memory.w, memory.x, memory.K, lanes.step, memory.buffer, W, W)
         times_of(memory.buffer, lanes.t, lanes.part, lanes.step, W)
@@ -461,8 +460,8 @@ def remember_sides(code, method, runs, lanes, memory, W):
 
 
 def move_on(code, method, runs, lanes, memory, W):
-    """Move the runs whose steps were accepted to the end of these, and write the rows that lie
-    there.
+    """Advance the runs whose steps were accepted to the ends of these steps, and write the output
+    rows that lie there.
     """
     take(memory.x, memory.new, lanes.accepted, W)
     if code.guarded:
@@ -495,7 +494,7 @@ def move_on(code, method, runs, lanes, memory, W):
 # --- the time loop
 def advance_lanes(stages, watched, code, method, norm, largest, which, runs, lanes, memory, W):
     """Advance the runs of a list `which`. Return how many runs were advanced. stages: a function
-    that computes stages. watched: whether to notice stiffness.
+    that computes stages. watched: whether to test for stiffness.
     """
     coming = 0
     while True:
@@ -576,7 +575,8 @@ def advance(
     times[row[r]:until_row[r]]. Return how many runs were advanced.
 
     The arrays are those of `lane_records.py` and, from `edge` to `distant`, of `guard_sides.py`. g:
-    guards and their rates of W lanes. whole: (4, W) integers. watched: whether to notice stiffness.
+    guards and their rates of W lanes. whole: scratch memory of (4, W) integers. watched: whether to
+    test for stiffness.
     """
     code = Code(rate, settle, guard, guarded)
     method = Tableau(A, s, C, E, P, D, looks, order, degree)

@@ -29,8 +29,8 @@ MOST_BRACKETINGS = 200  # most places at which a zero is bracketed
 
 
 def fell(before, values, l, W):
-    """Return the first guard of lane l that has fallen, or -1. before, values: the guards' values,
-    then their rates, at the last place and at this one; see `guards.py`.
+    """Return the first guard of lane l that has fallen to zero, or -1. before, values: the values
+    of the guards, then their rates, at the previous place and at this one; see `guards.py`.
     """
     n = len(values) // (2 * W)
     for j in range(n):
@@ -43,8 +43,9 @@ def fell(before, values, l, W):
 
 
 def dips(before, values, time, l, W):
-    """Whether a guard of lane l falls at the start and rises at the end of this time (s), so that
-    it may have been at zero within it, judged by its tangents at both ends.
+    """Return whether a guard of lane l falls at the start and rises at the end of an interval of
+    this duration (s), such that it may have been at zero in between, judged by its tangents at both
+    ends.
     """
     n = len(values) // (2 * W)
     for j in range(n):
@@ -62,8 +63,9 @@ def dips(before, values, time, l, W):
 
 
 def turned(before, values, time, l, W):
-    """Return into how many parts this time (s) of lane l is divided, so that joints turn by at most
-    TURN_BETWEEN_LOOKS in each; the last number of `before` and of `values` is how fast they turn.
+    """Return the number of parts into which an interval of lane l of this duration (s) is divided,
+    so that joints turn by at most TURN_BETWEEN_LOOKS in each part. The last number of `before` and
+    of `values` is the rate of turning.
     """
     last = len(values) - W + l
     far = max(before[last], values[last]) * time / TURN_BETWEEN_LOOKS
@@ -110,7 +112,7 @@ def locate(guard, method, lanes, memory, W):
 
 
 def look(guard, method, lanes, memory, k, W):
-    """Evaluate the guards at place k of LOOKS."""
+    """Evaluate the guards at the k-th of the fractions LOOKS of the step."""
     for l in range(W):
         lanes.part[l] = k / LOOKS
     if k == LOOKS:
@@ -124,8 +126,9 @@ def look(guard, method, lanes, memory, k, W):
 
 
 def mark_unclear_lanes(lanes, memory, k, W):
-    """Mark the lanes (due) in which something may have happened before place k that the guards
-    there do not show. Return whether there are any.
+    """Mark the lanes (due) in which a guard may have been zero between two successive places of
+    evaluation, k - 1 and k of the LOOKS in a step, although its values there do not show it. Return
+    whether there are any.
     """
     some = False
     for l in range(W):
@@ -145,11 +148,10 @@ def mark_unclear_lanes(lanes, memory, k, W):
 
 
 def look_closer(guard, method, lanes, memory, k, W):
-    """Go from place k - 1 to place k in the lanes that are due, by at most the fraction `high` of a
-    step at a time, and by less where a guard may have been at zero on the way. Return whether there
-    is an event.
-
-    `before` becomes the guards at the last place without an event.
+    """In the marked lanes, evaluate the guards between the places k - 1 and k of the step: after at
+    most the fraction `high` of the step at a time, and after less where a guard may have been zero
+    in between. Return whether there is an event. `before` becomes the guards at the last place
+    without an event.
     """
     found, going = False, True
     while going:
@@ -172,8 +174,8 @@ def look_closer(guard, method, lanes, memory, k, W):
 
 
 def decide_next_place(lanes, memory, k, l, W):
-    """Decide what follows from the guards at the next place of lane l: an event (then return True),
-    a shorter distance, or going on from there.
+    """From the guards at place k of a lane's step, decide whether there is an event (then return
+    True), whether a smaller part must be examined, or whether to continue from this place.
     """
     way = lanes.part[l] - lanes.low[l]
     event = fell(memory.before, memory.values, l, W)
@@ -200,8 +202,8 @@ def decide_next_place(lanes, memory, k, l, W):
 
 
 def narrow_brackets(guard, method, lanes, memory, W):
-    """Narrow the bracket [low, high] of each lane's event until there is no number between the
-    two.
+    """Narrow the bracket [low, high] of each lane's event until there is no floating-point number
+    between its ends.
     """
     for k in range(MOST_BRACKETINGS):
         going = False

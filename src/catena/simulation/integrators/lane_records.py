@@ -50,12 +50,13 @@ class Runs(NamedTuple):
     """R runs.
 
     X (R, size): states. given (R, inputs): inputs, modes and parameters. T, H, end (R,): times,
-    steps and ends, s. times: of the rows; row, until_row (R,): the index of the next of them, and
-    where they end. most (R,): steps after which a segment ends. out (R, rows, size), held (R, rows,
-    nu): rows are written from `first` on. tally (R, 3): is added to. ended (R, 2): status and
-    guard. origin (R, size), moved (R, 2): where the runs began, how far and how fast they have been
+    steps and ends, s. times: of the output rows; row, until_row (R,): the index of the next row,
+    and the index after the last one. most (R,): the number of steps after which a segment ends. out
+    (R, rows, size), held (R, rows, nu): rows are written from `first` on. tally (R, 3): accepted
+    steps, rejected steps and evaluations, which are added to. ended (R, 2): status and guard.
+    origin (R, size), moved (R, 2): where the runs began, how far and how fast they have been
     (`error_scales.py`). guards: on which side of zero the conditions of events were last seen
-    (`guard_sides.py`). watch (R, WATCHED): what is known of the stiffness of each (`stiffness.py`).
+    (`guard_sides.py`). watch (R, WATCHED): the evidence of the stiffness of each (`stiffness.py`).
     """
 
     X: Any
@@ -79,18 +80,20 @@ class Runs(NamedTuple):
 
 
 class Lanes(NamedTuple):
-    """Numbers of each lane (W,).
+    """Values of each lane, arrays (W,).
 
-    who: its run, -1 for none. t, h, step: its time, the step wanted and the one tried, s; clipped:
-    whether the latter ends at the run's end. error, last: of this step and of the last accepted
-    one, relative to what is allowed; inside: of its dense output. refused: whether the last step
-    was rejected. later: first the factor of the next step, then its length, s. accepted: whether
-    the step is. needs: whether its dense output is needed, or an event is still looked for. fresh:
-    whether the run has just come. none: zeros. event: the guard that falls in this step, -1 for
-    none, between the fractions `low` and `high` of the step, with its values below and above. part:
-    a fraction of the step. due: whether the lane takes part in what is done next. far, fast: how
-    far and how fast the run has been; reach, pace: the same with what this step adds; base: its
-    length, relative to which rounding is judged.
+    who: the index of its run, -1 for an empty lane. t, h, step: the time, the proposed step size,
+    and the step size being tried, s. clipped: whether the step being tried was shortened to end at
+    the end of the run. error, last: the error of this step and of the last accepted one, relative
+    to what is allowed; inside: the error of its dense output. refused: whether the last step was
+    rejected. later: first the factor of the next step size, then that step size, s. accepted:
+    whether the step is accepted. needs: whether dense output is needed, or an event is still being
+    located. fresh: whether the run has just entered the lane. none: zeros. event: the guard that
+    falls to zero in this step, -1 for none; low, high: fractions of the step that enclose the
+    event; below, above: the values of the guard there. part: a fraction of the step. due: marks the
+    lanes to which the next operation applies. far, fast: how far and how fast the run has been;
+    reach, pace: the same at the end of the step; base: the length of the motion, relative to which
+    rounding is judged (`error_scales.py`).
     """
 
     t: Any
@@ -122,12 +125,13 @@ class Lanes(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """Numbers of all lanes, flat.
+    """Work arrays of all lanes, flat.
 
-    x, new: states, and those at the step's end. K: derivatives of the stages. buffer: what the code
-    reads. scratch, zero: of the size of x. e, inverse_allowed, sums: errors, 1 over the allowed
-    ones, and sums of squares. g, g_new, values, before: guards at the step's start, at its end, at
-    the present place and at the last one. w: weights of dense output. origin: where the runs began.
+    x, new: states at the beginning and at the end of the step. K: derivatives of the stages.
+    buffer: the arguments of the compiled functions. scratch, zero: of the size of x. e,
+    inverse_allowed, sums: errors, 1 over the allowed errors, and sums of squares. g, g_new, values,
+    before: guards at the step's start, at its end, at the present place within it, and at the
+    previous place. w: weights of dense output. origin: the states at which the runs began.
     """
 
     x: Any
@@ -148,7 +152,7 @@ class Memory(NamedTuple):
 
 
 def lanes_of(whole, W):
-    """Return lanes in which there is no run. whole: (4, W) integers."""
+    """Return the record of W empty lanes. whole: memory for (4, W) integers."""
     f = np.zeros((22, W))
     for l in range(W):
         whole[0, l] = -1
@@ -183,7 +187,7 @@ def lanes_of(whole, W):
 
 
 def memory_of(size, K, buffer, g, stages, W):
-    """Return the memory of states of that size in W lanes."""
+    """Return the work arrays for states of that size in W lanes."""
     return Memory(
         np.zeros(size * W),
         np.zeros(size * W),

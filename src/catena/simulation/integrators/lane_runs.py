@@ -1,9 +1,9 @@
 """Runs in lanes: the states, times and rows of many runs, and how they are advanced together
 (`lane_driver.py`).
 
-Every run has a time, a step and modes of its own. Runs in which nothing is held are advanced by a
-tape without the switched constraints, the others by the whole tape; which of the two is chosen
-depends on the run alone.
+Every run has a time, a step and modes of its own. Runs in which no switched constraint is active
+are advanced by equations without these constraints, the others by the complete equations; which of
+the two is chosen depends on the run alone.
 """
 
 from __future__ import annotations
@@ -63,9 +63,9 @@ class Addresses(NamedTuple):
 
 
 class Segments(NamedTuple):
-    """What some runs are asked for: their ends (R,), s; the index after the last row of each (R,);
-    how many steps they may take (R,), which is counted down; the times of rows, s, and where these
-    are written: out (R, rows, size) and held (R, rows, nu), from `first` on.
+    """The request to advance some runs: their ends (R,), s; for each the index after its last
+    output row (R,); the number of steps it may still take (R,); the times of rows, s; and where
+    these are written: out (R, rows, size) and held (R, rows, nu), from row `first` on.
     """
 
     end: Array
@@ -80,14 +80,15 @@ class Segments(NamedTuple):
 class AdaptiveRuns:
     """R runs by one adaptive method, W of them at a time.
 
-    x (R, size): states. given (R, nu + count): inputs, modes, parameters. t, h (R,): times and next
-    steps, s; an h below zero is minus the longest that the first step may be, which is then chosen.
-    row (R,): the index of the next output time. tally (R, 3): accepted and rejected steps,
-    evaluations. ended (R, 2): the status with which the last segment of each ended, and the guard.
-    rtol, scales: how errors are judged. origin (R, size), moved (R, 2): where the runs began, or
-    were at their last impact, how far and how fast they have been since. largest: the largest step,
-    s. sides: on which side of zero the conditions of events were last seen. watch: what is known of
-    the stiffness of each run (`stiffness.py`); watched: whether to notice it.
+    The runs are advanced together. x (R, size): states. given (R, nu + count): inputs, modes,
+    parameters. t, h (R,): times and next steps, s; an h below zero is minus the longest that the
+    first step may be, which is then chosen. row (R,): the index of the next output time. tally (R,
+    3): accepted and rejected steps, evaluations. ended (R, 2): for the last segment of each, the
+    status and the guard that ended it. rtol, scales: how errors are judged. origin (R, size), moved
+    (R, 2): where the runs began, or were at their last impact, how far and how fast they have been
+    since. largest: the largest step, s. sides: on which side of zero the conditions of events were
+    last seen. watch: the evidence of the stiffness of each run (`stiffness.py`); watched: whether
+    to test for it.
     """
 
     watched = False
@@ -127,21 +128,21 @@ class AdaptiveRuns:
         self._scratch = Scratch(method, x.shape[1], given.shape[1], width)
 
     def restart_scales(self, runs: Whole) -> None:
-        """Judge errors of these runs relative to their motion from here on, as if they began
-        here.
+        """Reset the error scales of these runs, as if they began now: errors are judged relative to
+        the motion from here on.
         """
         self.origin[runs], self.moved[runs] = self.scales.origin(self.x[runs]), 0.0
 
     def drive(self, code: Addresses, runs: Whole, asked: Segments) -> int:
-        """Advance some runs, each to its end or its next event, by code at these addresses. Return
-        how many evaluations that took.
+        """Advance some runs, each to its end or its next event, with the machine code at these
+        addresses. Return the number of evaluations.
         """
         before = self.tally[:, 2].sum()
         scratch = self._scratch
         lane_driver.advance(
             *code[:3],
             *scratch.tableau,
-            *self._between(runs, asked),
+            *self._driver_arguments(runs, asked),
             scratch.buffer,
             scratch.K,
             np.zeros(self.width * code.guards),
@@ -152,8 +153,10 @@ class AdaptiveRuns:
         )
         return int(self.tally[:, 2].sum() - before)
 
-    def _between(self, runs: Whole, asked: Segments) -> tuple[Any, ...]:
-        """Return what drivers take between the tables of the method and their own memory."""
+    def _driver_arguments(self, runs: Whole, asked: Segments) -> tuple[Any, ...]:
+        """Return the arguments of the drivers between the tables of the method and the drivers' own
+        memory.
+        """
         return (
             float(self.largest),
             self.scales.table,
@@ -193,7 +196,7 @@ class AdaptiveRuns:
 
 
 def watch_of(system: System, count: int, method: Method) -> Array:
-    """Return what is known of the stiffness of runs of a system that have not begun."""
+    """Return the initial record of the evidence of stiffness, for `count` runs of a system."""
     contacts = bool(system.holding.contacts)
     large = method.stiff and not contacts
     operations = system.free_derivative.n_instructions() if large else 0
@@ -201,8 +204,8 @@ def watch_of(system: System, count: int, method: Method) -> Array:
 
 
 class LaneRuns(AdaptiveRuns):
-    """Runs of one system, advanced by its tapes. switches: by the number of a run, its changes of
-    method.
+    """Runs of one system, advanced by its compiled equations. switches: {index of a run: its
+    changes of method}.
     """
 
     def __init__(self, system: System, method: Method, x: Array, given: Array, **options: Any):
@@ -235,9 +238,9 @@ class LaneRuns(AdaptiveRuns):
         held: Array,
         first: int,
     ) -> None:
-        """Advance some runs, each to its end (R,) or its next event, with rows at
-        times[row:until_row]; see `drive`. Where a run is found to be stiff, it goes on by the
-        implicit method, and back.
+        """Advance some runs, each to its end (R,) or its next event, with output rows at
+        times[row:until_row]; see `drive`. A run that turns out to be stiff changes to the implicit
+        method, and back when that is no longer cheaper.
         """
         asked = Segments(end, until_row, most, times, out, held, first)
         while len(runs):
@@ -250,18 +253,18 @@ class LaneRuns(AdaptiveRuns):
                 self._by_tapes(runs[implicit], asked, implicit=True)
                 runs = runs[self._due(runs, implicit, most)]
             for run in runs:
-                self._look(int(run))
+                self._choose_method(int(run))
 
     def _due(self, runs: Whole, implicit: NDArray[np.bool_], most: Whole) -> NDArray[np.bool_]:
-        """Return which of these runs have to be looked at: those that were found to be stiff, and
-        those whose implicit steps until the next look were taken.
+        """Return which of these runs need a new choice of the method: those in which stiffness was
+        noticed, and those that have taken the implicit steps allotted until the next choice.
         """
         ended = self.ended[runs, 0]
         taken = self.watched & (self.watch[runs, LEFT] <= 0.0) & (most[runs] > 0)
         return np.where(implicit, taken & (ended == drivers.TOO_MANY), ended == drivers.STIFF)
 
     def _by_tapes(self, runs: Whole, asked: Segments, implicit: bool = False) -> None:
-        """Advance some runs by one of the two methods."""
+        """Advance some runs by the explicit or the implicit method."""
         holding = self.system.holding
         busy = holding.held(self.modes[runs]) if not holding.contacts else np.ones(len(runs), bool)
         for some, prefix in ((runs[~busy], "free_"), (runs[busy], "")):
@@ -283,8 +286,8 @@ class LaneRuns(AdaptiveRuns):
                         kernel.used(evaluations / width)
 
     def _drive_implicit(self, prefix: str, code: Addresses, runs: Whole, asked: Segments) -> int:
-        """Advance some runs by the implicit method, each until it is due to be looked at. Return
-        how many evaluations that took.
+        """Advance some runs by the implicit method, each until its next choice of the method is
+        due. Return the number of evaluations.
         """
         if self._stiff_scratch is None:
             sizes = self.x.shape[1], self.given.shape[1]
@@ -301,7 +304,7 @@ class LaneRuns(AdaptiveRuns):
             m.couplings,
             m.slopes,
             m.gamma,
-            *self._between(runs, asked._replace(most=(counted := most.copy()))),
+            *self._driver_arguments(runs, asked._replace(most=(counted := most.copy()))),
             scratch.buffer,
             scratch.K,
             np.zeros(code.guards),
@@ -318,7 +321,9 @@ class LaneRuns(AdaptiveRuns):
         return int(spent[2])
 
     def _prefix(self, run: int) -> str:
-        """Return the prefix of the tapes that advance a run."""
+        """Return the prefix of the names of the compiled functions that advance a run: with or
+        without switched constraints.
+        """
         holding = self.system.holding
         busy = holding.contacts or holding.held(self.modes[run : run + 1])[0]
         return "" if busy else "free_"
@@ -330,8 +335,8 @@ class LaneRuns(AdaptiveRuns):
         return found
 
     # --- the choice of the method
-    def _look(self, run: int) -> None:
-        """Choose the method by which a run goes on."""
+    def _choose_method(self, run: int) -> None:
+        """Choose the method by which a run continues, and record a change."""
         t = float(self.t[run])
         found, self.h[run] = self.choice.look(
             self.watch[run], t, float(self.h[run]), lambda: self._jacobian(run)
@@ -340,13 +345,15 @@ class LaneRuns(AdaptiveRuns):
             self.switches.setdefault(run, []).append(found)
 
     def forget_switches(self, run: int) -> None:
-        """Forget the changes of method after the present time of a run, which was put back."""
+        """Remove changes of method after the present time of a run from its record, because the run
+        was set back in time.
+        """
         kept = [s for s in self.switches.get(run, []) if s.t <= self.t[run]]
         self.switches[run] = kept
 
     @property
     def choice(self) -> Stiffness:
-        """The choice between the two methods."""
+        """The choice between the explicit and the implicit method."""
         if self._choice is None:
             s = self.system
             operations = s.free_derivative.n_instructions(), s.free_tangent.n_instructions()
@@ -369,5 +376,7 @@ class LaneRuns(AdaptiveRuns):
 
 
 def address_of(kernel: LaneKernel | None) -> int:
-    """Return the address of the code of a block of lanes, zero for no kernel."""
+    """Return the address of the machine code of a kernel for one block of lanes, zero for no
+    kernel.
+    """
     return 0 if kernel is None else kernel.block_address

@@ -1,5 +1,5 @@
-"""How explicit steps notice stiffness, in lanes: the product of step and largest rate, measured
-from the last two stages of a step. See `stiffness.py` for what follows from it.
+"""The test of explicit steps for stiffness, in lanes: the product of step size and largest rate,
+measured from the last two stages of a step. `stiffness.py` says what follows from it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FEW_MISSES = 6  # tests in a row that find a smaller product, after which hits a
 
 
 def watch_stiffness(method, runs, lanes, memory, W):
-    """Test the steps that were accepted, in the lanes in which a test is due."""
+    """Test accepted steps for stiffness, in the lanes in which a test is due."""
     due = False
     for l in range(W):
         lanes.due[l] = 0.0
@@ -49,7 +49,9 @@ def watch_stiffness(method, runs, lanes, memory, W):
 
 
 def note_product(watch, r, square):
-    """Take note of the square of h |lambda| in a step of run r."""
+    """Add the square of h |lambda|, measured in a step of run r, to the evidence of its
+    stiffness.
+    """
     if square > LARGE_PRODUCT * LARGE_PRODUCT:
         watch[r, HITS] += 1.0
         watch[r, MISSES] = 0.0

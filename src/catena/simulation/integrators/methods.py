@@ -39,20 +39,21 @@ DRIVERS = {
 class Method:
     """An integrator.
 
-    name: its word in the option `integrator`. kind: the driver that runs it, one of DRIVERS. order:
-    of the error of a whole run. doc: one line for people. A (n, n), C (n,) over all stages, those
-    for dense output last; B (s,); E: error weights over s + 1 stages, one row or two (Hairer's
-    pair); P (n, d): dense output x + h sum_i k_i sum_d P_id theta^(d+1); D (n,): its last term at
-    its largest, which bounds its error; dense: its order. stable: the largest product of frequency
-    and step for which oscillations do not grow, infinite where the method is implicit or chooses
-    its steps.
+    name: the value of the option `integrator` that selects it. kind: the driver that runs it, one
+    of DRIVERS. order: of the error of a whole run. doc: one line for people. A (n, n), C (n,) over
+    all stages, those for dense output last; B (s,); E: error weights over s + 1 stages, one row or
+    two (Hairer's pair); P (n, d): dense output x + h sum_i k_i sum_d P_id theta^(d+1); D (n,): the
+    largest value of its last term, which bounds its error; dense: its order. stable: the largest
+    product of frequency and step for which oscillations do not grow, infinite where the method is
+    implicit or chooses its steps.
 
     A Rosenbrock method has stages that are solutions of linear systems with one matrix, and which
     come after the derivative at the start (`rosenbrock.py`): gamma, its diagonal; couplings (n, n)
     of stages on the right sides; slopes (n,): factors of the derivative by time.
 
-    explicit, stiff: of an automatic choice, the method that it begins with, whose tables these are,
-    and the one that takes over where a system is stiff; "" for no choice.
+    explicit, stiff: for a method that chooses automatically, the names of the method that it begins
+    with (whose tables these are) and of the one that it changes to where a system is stiff; "" for
+    other methods.
     """
 
     name: str
@@ -94,14 +95,14 @@ class Method:
 
     @property
     def chooses_steps(self) -> bool:
-        """Whether it chooses its steps by a tolerance, and has the dense output that locates
-        events.
+        """Whether the method chooses its steps by a tolerance, and has the dense output with which
+        events are located.
         """
         return self.kind in ("adaptive", "rosenbrock", "library")
 
     @property
     def in_lanes(self) -> bool:
-        """Whether many runs are advanced in one call, each with steps of its own."""
+        """Whether many runs are advanced in one call, each with its own steps."""
         return self.kind in ("adaptive", "rosenbrock")
 
 
@@ -122,7 +123,7 @@ def _rosenbrock(name: str, order: int, steps: int, gamma: float, doc: str) -> Me
 
     Of its stages, the first `steps` make a step, and the last of these is its error estimate. They
     become rows 1, 2, ... of the tables here: row 0 is the derivative at the start of a step, and
-    the row after the stages of a step that at its end.
+    the row after the stages of a step is the derivative at its end.
 
         x(t + theta h) = x + theta (x_1 - x) + theta (1 - theta) (H_1 + theta (H_2 + ...))
     """
@@ -158,7 +159,7 @@ def _rosenbrock(name: str, order: int, steps: int, gamma: float, doc: str) -> Me
 
 
 def _with(tableau: Method, A: ArrayLike, B: ArrayLike, C: ArrayLike) -> Method:
-    """Return a method with this tableau."""
+    """Return a method with the tables A, B and C of this tableau."""
     return replace(tableau, A=np.array(A), B=np.array(B), C=np.array(C))
 
 

@@ -1,4 +1,4 @@
-"""Stiff systems: SciPy's Radau IIA of order 5, with the exact Jacobian of the tape.
+"""Stiff systems: SciPy's Radau IIA of order 5, with the exact Jacobian of the compiled equations.
 
 A stiff spring or damper forces an explicit method to steps as short as its time constant, long
 after it has come to rest. Radau's steps follow the motion that is left. It advances one state at a
@@ -89,11 +89,11 @@ def advance(engine: Engine, t: float, end: float, times: Array) -> Segment:
                 and times[len(rows)] <= stop
                 and not (times[len(rows)] == solver.t and event < 0)
             ):
-                rows.append(_settled(engine, times[len(rows)], dense(times[len(rows)])))
+                rows.append(_projected(engine, times[len(rows)], dense(times[len(rows)])))
             if event >= 0:
-                return done(drivers.EVENT, stop, _settled(engine, stop, dense(stop)), event)
+                return done(drivers.EVENT, stop, _projected(engine, stop, dense(stop)), event)
             if engine.settle is not None:
-                solver.y = _settled(engine, solver.t, solver.y)
+                solver.y = _projected(engine, solver.t, solver.y)
                 solver.f = rate(solver.t, solver.y)
             while len(rows) < len(times) and times[len(rows)] <= solver.t:
                 rows.append(solver.y)
@@ -104,10 +104,8 @@ def advance(engine: Engine, t: float, end: float, times: Array) -> Segment:
 
 def _allowed(engine: Engine, x: Array, h: float, least: float) -> Array:
     """Return (size,): the errors allowed in a step of h (s) from x, by how far and how fast the run
-    has been.
-
-    least: the lowest value of `fast` that counts, 1/s. It is that of the first step; later it is
-    zero, since in a long step an acceleration may decay.
+    has been. least: a lower bound of `fast`, 1/s. It is that of the first step at first and zero
+    later, because an acceleration may decay within a long step.
     """
     now = engine.scales.moved(x, engine.origin[0])
     engine.moved[0] = np.maximum(engine.moved[0], now)
@@ -117,11 +115,13 @@ def _allowed(engine: Engine, x: Array, h: float, least: float) -> Array:
 
 
 def _evaluated(engine: Engine, name: str, t: float, x: Array) -> Array:
-    """Return the output (n,) of a tape of the system at t (s) and the state x (size,)."""
+    """Return the output (n,) of one of the system's compiled expressions at t (s) and the state x
+    (size,).
+    """
     return engine.evaluate(name, t, x[:, None])[0][:, 0]
 
 
-def _settled(engine: Engine, t: float, x: Array) -> Array:
+def _projected(engine: Engine, t: float, x: Array) -> Array:
     """Return the state x projected onto its constraints."""
     return x if engine.settle is None else _evaluated(engine, "settle", t, x)
 
@@ -129,8 +129,8 @@ def _settled(engine: Engine, t: float, x: Array) -> Array:
 def _locate(
     guard: Callable[..., Any], dense: Callable[..., Any], old: float, new: float, y: Array, g: Array
 ) -> tuple[int, float, Array]:
-    """Return the first guard that falls to zero between two instants (-1: none), when it does (s),
-    and all guards at the last place before it, or at the later instant where there is none. g: the
+    """Return the first guard that falls to zero between two instants (-1: none), the time at which
+    it does (s), and all guards just before it, or at the later instant where there is none. g: the
     guards at the earlier instant; y: the state at the later one.
     """
     low = old

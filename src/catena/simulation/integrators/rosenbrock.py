@@ -12,7 +12,7 @@ matrix: there is no iteration that could fail to converge. See [Hairer1996], sec
 
 So steps are judged, rows written and events located by the functions of `lane_driver.py`, for one
 run at a time. The Jacobian is computed in the lanes of registers: each lane has a direction, along
-which the tape `tangent` gives the derivative.
+which the compiled function `tangent` gives the derivative.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from .lane_records import Norm, Runs, lanes_of, memory_of
 
 
 class RosenbrockCode(NamedTuple):
-    """`lane_records.Code`, and: tangent: the address of the directional derivative, for so many
-    `lanes`. linear: the linear system of the stages.
+    """The addresses of `lane_records.Code`, and: tangent: the address of the directional derivative
+    for `lanes` directions at once. linear: the linear system of the stages.
     """
 
     rate: Any
@@ -43,7 +43,9 @@ class RosenbrockCode(NamedTuple):
 
 
 class RosenbrockTableau(NamedTuple):
-    """`lane_records.Tableau`, with the couplings, slopes and gamma of `methods.Method`."""
+    """The tables of `lane_records.Tableau`, and the couplings, slopes and gamma of
+    `methods.Method`.
+    """
 
     A: Any
     s: Any
@@ -62,9 +64,9 @@ class RosenbrockTableau(NamedTuple):
 class LinearSystem(NamedTuple):
     """The matrix of the stages of a system with n states.
 
-    jacobian (n, columns): df/dx, then df/dt. factors (n, columns): L U of the matrix, its rows in
-    the order `order`. directions: what the tangent reads; block: what it returns. right (n,): a
-    right side. pivot (1,): the factor of a row.
+    jacobian (n, columns): df/dx, then df/dt. factors (n, columns): the factors L and U of the
+    matrix, with rows in the order `order`. directions: the arguments of `tangent`; block: its
+    results. right (n,): a right side. pivot (1,): the factor by which a row is multiplied.
     """
 
     jacobian: Any
@@ -113,7 +115,7 @@ def scale_row(into, row, factor, W):
 
 
 def factorise(linear, gamma, h, L):
-    """Factorise I / gamma - h J, with the largest entry of each column as its pivot."""
+    """Compute the LU factorisation of I / gamma - h J with partial pivoting."""
     n = len(linear.right)
     linear.pivot[0] = -h
     for k in range(n):
@@ -169,8 +171,9 @@ def solve(linear, out):
 
 # --- stages
 def solved_stages(code, method, lanes, memory, first, last, W):
-    """Compute the stages from `first` to before `last`; before the first of a step also the
-    Jacobian, unless the step was tried before, and the factors of the matrix.
+    """Compute the stages from `first` to before `last`. Before the first stage of a step, also
+    compute the factors of the matrix, and the Jacobian unless it is known from a rejected trial of
+    the same step.
     """
     linear = code.linear
     n = len(memory.x)
@@ -251,7 +254,8 @@ def advance(
     L,
 ):
     """Advance the runs of a list `which`, one after another; as `lane_driver.advance`, with one
-    lane. tangent: the address of the directional derivative, for L lanes. rows (n,): integers.
+    lane. tangent: the address of the directional derivative, for L lanes. rows: scratch memory of
+    (n,) integers.
     """
     n = X.shape[1]
     columns = (n // L + 1) * L

@@ -13,9 +13,9 @@ from .drivers import REACHED
 
 
 def advance_between_samples(engine: Any, t: float, end: float, times: np.ndarray) -> Any:
-    """Advance an engine from t to `end` (s), or to an event, from one sample or knot to the next;
-    controllers are sampled and trajectories continued when that is due. Return a Segment with all
-    rows.
+    """Advance an engine from t to `end` (s), or to an event, stopping at every sample of a
+    controller and at every knot of a trajectory. At a sample the controller is evaluated; at a knot
+    the next piece of the trajectory begins. Return a Segment with all rows.
     """
     system = engine.system
     jump = engine.system.kernel("jump", engine.W)

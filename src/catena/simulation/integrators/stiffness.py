@@ -8,8 +8,8 @@ of a step and differ most where the fastest part of the system is,
     h |lambda| ~ h |f(x_1) - f(y)| / |x_1 - y|
 
 `lane_stiffness.py` does so, at every TEST_EVERY-th step at first. Where the product was large often
-enough, the run looks at the eigenvalues of the exact Jacobian (`Stiffness.look`), and goes on by
-the method's partner for stiff systems if they say the same.
+enough, the eigenvalues of the exact Jacobian are computed (`Stiffness.look`); if they confirm the
+stiffness, the run continues with the implicit method that belongs to the explicit one.
 
 Both methods are then compared by what they cost for a second of motion, counted in operations, so
 that the choice is the same on every machine, alone or in a batch: the implicit one by the steps
@@ -57,8 +57,8 @@ FIRST_SPAN, LONGEST_SPAN = 16.0, 400.0  # implicit steps until the methods are c
 
 
 class Switch(NamedTuple):
-    """A change of the method of a run. t: when, s. method: its name from there on. why: in
-    words.
+    """A change of the method of a run. t: the time, s. method: the name of the method from there
+    on. why: a sentence with the reason.
     """
 
     t: float
@@ -67,8 +67,8 @@ class Switch(NamedTuple):
 
 
 def methods_sentence(method: Method, switches: Sequence[Switch], runs: int = 1) -> str:
-    """Return the methods by which runs were advanced, in words: the name of the method, or what it
-    chose, and when. switches: of all runs, in any order where there are several.
+    """Return a sentence about the methods that advanced the runs: the name of the method, or what
+    the automatic choice chose, and when. switches: the changes of all runs, in any order.
     """
     begun = method.explicit or method.name
     if not switches:
@@ -84,15 +84,15 @@ def methods_sentence(method: Method, switches: Sequence[Switch], runs: int = 1) 
 
 
 class Costs(NamedTuple):
-    """What a step costs, in operations, by the explicit and by the implicit method."""
+    """The cost of one step, in operations, of the explicit and of the implicit method."""
 
     explicit: float
     implicit: float
 
 
 def costs(operations: tuple[int, int], stages: tuple[int, int], size: int, width: int) -> Costs:
-    """Return what steps cost. operations: of the derivative, and of its directional derivative in
-    lanes; stages: of both methods; size: of the state; width: lanes.
+    """Return the cost of steps. operations: of the derivative, and of its directional derivative in
+    lanes; stages: of both methods; size: of the state; width: the number of lanes.
     """
     rate, tangent = operations
     explicit, implicit = stages
@@ -106,8 +106,8 @@ FLOP_COST = 0.5  # of an operation of linear algebra, relative to one of a tape
 
 
 def new_watch(count: int, method: Method, contacts: bool = False, operations: float = 0.0) -> Array:
-    """Return what is known of the stiffness of runs that have not begun. contacts: whether the
-    system has contacts that switch; operations: of its derivative.
+    """Return the initial record of the evidence of stiffness, for `count` runs. contacts: whether
+    the system has contacts that switch; operations: the number of operations of its derivative.
     """
     watch = np.zeros((count, WATCHED))
     enough = HITS_WITH_CONTACTS if contacts else ENOUGH_HITS
@@ -119,15 +119,18 @@ def new_watch(count: int, method: Method, contacts: bool = False, operations: fl
 
 @dataclass(frozen=True)
 class Stiffness:
-    """The choice between two methods. explicit, implicit: their names. costs: of their steps."""
+    """The automatic choice between two methods. explicit, implicit: their names. costs: of their
+    steps.
+    """
 
     explicit: str
     implicit: str
     costs: Costs
 
     def look(self, watch: Array, t: float, h: float, jacobian: Callable[[], Array]) -> Any:
-        """Choose how a run goes on at t (s). watch (WATCHED,): its row, which is changed. h: its
-        next step, s. Return the Switch, or None, and the next step.
+        """Choose the method by which a run continues at t (s). watch (WATCHED,): the evidence of
+        its stiffness, which is updated. h: its next step size, s. Return the Switch, or None where
+        the method stays, and the next step size.
         """
         rate = largest_rate(jacobian())
         if watch[IMPLICIT]:
@@ -144,7 +147,9 @@ class Stiffness:
         return Switch(t, self.implicit, why), h
 
     def _back(self, watch: Array, t: float, h: float, rate: float) -> Any:
-        """Compare both methods, and go back to the explicit one where that is the cheaper."""
+        """Compare the cost of both methods, and change back to the explicit one where it is
+        cheaper.
+        """
         mean = (t - watch[SINCE]) / watch[SPAN]
         stable = watch[PRODUCT] / rate if rate > 0.0 else np.inf
         worth = mean * self.costs.explicit * PATIENCE > stable * self.costs.implicit

@@ -1,4 +1,5 @@
-"""Output: where the slices of a run go, and what is shown of them.
+"""Output: where the slices of a run (its output rows, piece by piece) are stored, and what results
+show.
 
 sinks             memory; result_file: a file that grows while the run goes on
 record            rows, energies, the labelled dataset and the ledger

@@ -58,8 +58,8 @@ class ContactRows(NamedTuple):
 
 
 def observe(plan: RunPlan, flat: list[Array], modes: Array, held: Array) -> ContactRows:
-    """Return the contact rows of n states. flat: the inputs of the tape `contacts`; modes (n,
-    size); held (n, m): the forces of all rows that are held.
+    """Return the contact rows of n states. flat: the inputs of the compiled function `contacts`;
+    modes (n, size); held (n, m): the multipliers of all active rows.
     """
     system, n = plan.system, len(flat[0])
     kernel = system.kernel("contacts")
@@ -117,8 +117,8 @@ def observe(plan: RunPlan, flat: list[Array], modes: Array, held: Array) -> Cont
 
 
 def _absent(h: Any, modes: Array) -> NDArray[np.bool_]:
-    """Return (n, k): whether a point has no place, since its patch has no feature for it, or since
-    its contact is switched off.
+    """Return (n, k): whether a contact point does not exist at a state, because its patch has no
+    feature for it or its contact is switched off.
     """
     own = [modes[:, h.slots[h.first_contact + i]] for i in range(len(h.contacts))]
     keys = [
@@ -143,10 +143,10 @@ def _slipping(c: Any, own: Array, u: Array, N: Array, axes: Array) -> Array:
 
 
 class ForceGeometry(NamedTuple):
-    """What `_known` needs of n rows in time. ends: where the m constraint rows of the k points
-    begin, and the last ones end. owner (m,): the contact of each row. axes, along (n, m, 3): the
-    axis of each row, and the force on the body per unit of its multiplier. place (n, k, 3), centre
-    (n, c, 3): m.
+    """The data of n output rows from which `_known` decides which forces are determined. ends: the
+    index of the first constraint row of each of the k points, then the number m of these rows.
+    owner (m,): the contact of each row. axes, along (n, m, 3): the axis of each row, and the force
+    on the body per unit of its multiplier. place (n, k, 3), centre (n, c, 3): positions, m.
     """
 
     ends: list[int]
@@ -160,10 +160,9 @@ class ForceGeometry(NamedTuple):
 def _known(
     plan: RunPlan, acting: Array, mode: Array, shown: ForceGeometry
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return (n, k, 4), (n, c, 3), (n, c, 3): whether the normal force and friction of each point,
-    the sum of each contact and its pressure centre, along each axis, follow from the motion.
-
-    They do where combinations of the rows' forces that move nothing have no part in them.
+    """Return (n, k, 4), (n, c, 3), (n, c, 3): whether the motion determines the normal force and
+    friction of each point, and the sum and pressure centre of each contact, along each axis. It
+    does where no combination of row forces that causes no motion contributes to them.
     """
     system, ends = plan.system, shown.ends
     found = np.ones((len(acting), len(ends) - 1, 4), bool)
@@ -187,9 +186,9 @@ def _known(
 
 
 def _parts(loose: Array, n: int, shown: ForceGeometry) -> tuple[Array, Array, Array]:
-    """Return (k, 4, z), (c, 3, z), (c, 3, z): the normal forces and friction, the sums, and the
-    shift of the pressure centre relative to the distances from it, of z combinations of the rows'
-    forces, loose (m, z).
+    """Return (k, 4, z), (c, 3, z), (c, 3, z): the contributions of z combinations of row forces,
+    loose (m, z), to the normal forces and friction, to the sums, and to the pressure centres
+    (relative to the distances from these).
     """
     ends, owner, axes, along, place, centre = shown
     begin = ends[:-1]
@@ -215,7 +214,9 @@ def _is_normal(ends: list[int]) -> Array:
 
 
 def variables(rows: ContactRows) -> dict[str, tuple[tuple[str, ...], Array]]:
-    """Return {name: (dims, values (run, time, ...))} of what results keep of contacts."""
+    """Return {name: (dims, values (run, time, ...))} of the variables about contacts in a
+    result.
+    """
     at = ("time", "contact")
     vector = ("time", "contact", "axis")
     return {
@@ -232,7 +233,9 @@ def variables(rows: ContactRows) -> dict[str, tuple[tuple[str, ...], Array]]:
 
 
 def residuals(plan: RunPlan, rows: ContactRows) -> dict[str, Array]:
-    """Return the fields of `Extremes` for contacts: how far the laws were violated."""
+    """Return the fields of `Extremes` about contacts: the largest violations of the contact
+    laws.
+    """
     h = plan.system.holding
     length = usual_length(plan.machine.layout)
     N = rows.normal

@@ -1,4 +1,4 @@
-"""Fingerprints: whether a run that is resumed is the run that was begun. Everything that the run
+"""Fingerprints: whether a file that is resumed belongs to the same run. Everything that the run
 depends on is hashed, by name.
 """
 
@@ -20,8 +20,8 @@ PLAIN = (bool, int, float, str, np.ndarray, list, tuple, dict)
 
 
 def key(plan: RunPlan) -> dict[str, str | float]:
-    """Return what a run depends on, by name: values that messages can show where they differ, and
-    fingerprints of larger things.
+    """Return everything that a run depends on, by name: plain values, which messages can show where
+    they differ, and fingerprints of larger things.
     """
     how: dict[str, str | float] = {
         "catena": versions()["catena"],
@@ -43,19 +43,19 @@ def key(plan: RunPlan) -> dict[str, str | float]:
     }
     # what the plan has made of an option, such as the times of the rows, stands in its place; of
     # `by` it has made the formulation
-    given = {name.replace("_", " "): x for name, x in plan.options.deciding.items()}
+    given = {name.replace("_", " "): x for name, x in plan.options.affecting_results.items()}
     more |= {name: x for name, x in given.items() if name not in {*how, *more, "by"}}
     return how | {name: fingerprint(x) for name, x in more.items()}
 
 
 def fingerprint(x: Any) -> str:
-    """Return a text that is the same for equal values, in this process and in others."""
+    """Return a string that is equal for equal values, in this process and in others."""
     return digest(x, _substitute)[:16]
 
 
 def _substitute(x: Any) -> Any:
-    """Return what stands for a value in its fingerprint: the compared fields of a record, the code
-    of a function with what it closes over and the plain globals that it reads.
+    """Return the value that represents x in its fingerprint: for a record its compared fields, for
+    a function its code with the variables that it captures and the plain globals that it reads.
     """
     if isinstance(x, np.ndarray):
         return x.tolist()

@@ -36,9 +36,9 @@ SLOW_SPEED = 3.0
 
 
 def travelled(plan: RunPlan, t: Array, v: Array) -> tuple[Array, Array]:
-    """Return (nv,), (nv,): the travel while slow, and the whole travel (m or rad), of rows at t (s)
-    with speeds v (run, time, nv); of each speed in the run that creeps most. Both are empty without
-    smoothed friction.
+    """Return (nv,), (nv,): the distance travelled while slow, and the total distance (m or rad), of
+    each speed, in the run where it creeps most. t: the times of the rows, s; v (run, time, nv):
+    speeds. Both arrays are empty without smoothed friction.
     """
     rough = np.array([nonzero(x) for x in per_speed(plan.machine.mechanism, "friction")], bool)
     if plan.system.driven is not None:
@@ -54,8 +54,8 @@ def travelled(plan: RunPlan, t: Array, v: Array) -> tuple[Array, Array]:
 
 
 def creeping(plan: RunPlan, slow: Array, way: Array) -> str:
-    """Return a sentence about the speed that crept most relative to its length scale; empty where
-    that is negligible. slow, way (nv,): as `travelled` returns them.
+    """Return a sentence about the joint that crept most relative to its length scale; "" where
+    creep is negligible. slow, way (nv,): as `travelled` returns them.
     """
     if not len(slow):
         return ""

@@ -50,8 +50,8 @@ class ObservedRows:
     J; start (run, 2): the same at the start. strain: the part of the potential energy in flexible
     bodies, J. error: the change of energy less the work done, J. closure, rates: residuals and
     rates of the rows of loops and speed rows. rank: how close the rank of these rows was to
-    another. held: forces of switched rows. losses: joint damping and friction. contacts: None
-    without contacts.
+    changing. held: multipliers of switched constraints. losses: joint damping and friction.
+    contacts: None without contacts.
     """
 
     t: Array
@@ -140,7 +140,7 @@ def _strain(plan: RunPlan, q: Array, p: Array) -> Array:
 
 
 def extremes(plan: RunPlan, rows: ObservedRows) -> Extremes:
-    """Return the largest value of everything that the ledger judges."""
+    """Return the largest value of each quantity that the ledger judges."""
     sizes = plan.row_sizes
     speeds = np.sqrt(plan.system.column_scales)
     lengths = [
@@ -176,8 +176,8 @@ def extremes(plan: RunPlan, rows: ObservedRows) -> Extremes:
 
 
 def _least_moved(plan: RunPlan, q: Array) -> Array:
-    """Return how far anything has moved since the start, relative to its length scale, in the run
-    that moves least but is not at rest; zero where all are at rest.
+    """Return how far any coordinate has moved since the start, relative to its length scale, in the
+    run that moves least; runs at rest do not count, unless all are at rest.
     """
     far = (np.abs(q - plan.start_coordinates[:, None]) / plan.coordinate_sizes).max(
         axis=(1, 2), initial=0.0
@@ -195,8 +195,8 @@ def ledger(
     wall_time: float,
     contact: ContactLedger | None = None,
 ) -> Ledger:
-    """Return how far the rows can be trusted, and what they cost. seen: the extremes of all rows;
-    status: of the drivers; outcome: the same in words; wall_time: s.
+    """Return the ledger of a run: how accurate its rows are, and what they cost. seen: the extremes
+    of all rows; status: of the drivers; outcome: a sentence about it; wall_time: s.
     """
     cost = list(tallies)
     contact = contact if plan.system.stepping is None else stepping_record.ledger(plan, seen)
@@ -235,7 +235,7 @@ def dataset(
     hits: Iterable[tuple[int, Hit]] = (),
 ) -> xr.Dataset:
     """Return the labelled dataset of a run, or of several. happened, hits: events and impacts, each
-    with the number of its run.
+    as a pair with the index of its run.
     """
     machine = plan.machine
     single = not plan.lead
@@ -264,13 +264,13 @@ def dataset(
 
 
 def _numbered(pairs: Iterable[tuple[int, Any]]) -> tuple[list[int], list[Any]]:
-    """Return the numbers, and the others, of pairs."""
+    """Split pairs (index of a run, item) into a list of the indices and a list of the items."""
     pairs = list(pairs)
     return [k for k, _ in pairs], [x for _, x in pairs]
 
 
 def variables(plan: RunPlan, rows: ObservedRows) -> dict[str, tuple[tuple[str, ...], Array]]:
-    """Return {name: (dims, values (run, time, ...))} of what results keep of each row."""
+    """Return {name: (dims, values (run, time, ...))} of the variables of a result."""
     system, nv = plan.system, plan.system.nv
     found: dict[str, tuple[tuple[str, ...], Array]] = {
         "q": (("time", "coordinate"), rows.q),

@@ -37,8 +37,8 @@ WAITING_ROWS = 16384  # most rows that wait to be written
 
 
 class WrittenLog(NamedTuple):
-    """How much of the events and impacts is in the log of the file: their numbers, their size in
-    bytes, their checksum; and how many did not fit (`lost`).
+    """The part of the events and impacts that the file has: their number, their size in bytes,
+    their checksum; and how many did not fit (`lost`).
     """
 
     events: int = 0
@@ -48,8 +48,8 @@ class WrittenLog(NamedTuple):
     lost: int = 0
 
     def and_(self, last: Checkpoint, room: int) -> tuple[WrittenLog, bytes]:
-        """Return the log with the new events and impacts of a checkpoint added, as far as `room`
-        (bytes) allows; and their lines.
+        """Return the record after adding the new events and impacts of a checkpoint, as far as
+        `room` (bytes) allows, and the lines to be written.
         """
         events, impacts = _logged(last)
         lines = storage.log_lines(events[self.events :], impacts[self.impacts :])
@@ -75,8 +75,8 @@ def _logged(last: Checkpoint) -> tuple[list[Any], list[Any]]:
 
 
 def _without_log(events: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Return what the journal keeps of the event handler: everything but the events and impacts
-    that the log has.
+    """Return the part of the event handler's state that the journal stores: all but the events and
+    impacts, which the log of the file has.
     """
     return events and {
         **events,
@@ -91,8 +91,8 @@ class Progress:
     never finds half of it.
 
     row, number: the next row and journal to write. waiting: rows that are not written yet. seen:
-    the extremes of all rows so far. last: the checkpoint. log: how much of the events and impacts
-    is written.
+    the extremes of all rows so far. last: the last checkpoint. log: which events and impacts are
+    written.
     """
 
     row: int
@@ -151,8 +151,8 @@ class File(ResultSink):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Release the lock. An interruption, or an error of a controller, is first written into the
-        file, at the last slice boundary.
+        """Release the lock. After an interruption, or an error of a controller, first bring the
+        file to the state of the last slice boundary and note the reason in it.
         """
         try:
             if (
@@ -178,8 +178,8 @@ class File(ResultSink):
 
     # --- slices
     def take(self, part: Slice, runner: Runner, rows: slice) -> None:
-        """Observe the rows of a slice, and write them when enough of them wait; the first slice
-        makes the file.
+        """Compute the observed quantities of a slice, and write rows to the file when enough of
+        them are waiting; the first slice creates the file.
         """
         now = self.progress
         last = runner.checkpoint()
@@ -203,7 +203,7 @@ class File(ResultSink):
             self.write(self.progress)
 
     def finish(self, runner: Runner, rows: slice) -> None:
-        """Write the rows that wait, and how the run ended."""
+        """Write the waiting rows, and how the run ended."""
         last = replace(
             self._now.last, over=runner.over, status=runner.status, sentence=runner.sentence
         )
@@ -211,12 +211,12 @@ class File(ResultSink):
         self.write(self.progress)
 
     def _observed(self, part: Slice, start: Array | None = None) -> ObservedRows:
-        """Return the rows of a slice."""
+        """Return the observed rows of a slice."""
         return record.observe(self.plan, part.t, *moved(part, 1), self.plan.p, start)
 
     @property
     def _now(self) -> Progress:
-        """The progress of a file that exists."""
+        """The progress of a file that has been created."""
         assert self.progress is not None
         return self.progress
 
@@ -233,8 +233,8 @@ class File(ResultSink):
         )
 
     def result(self, difference: Difference | None = None) -> Result:
-        """Return the result; its rows are read from the file when they are used. difference: from a
-        tighter run, for the ledger.
+        """Return the result; its rows are read from the file when they are used. difference: the
+        difference from a tighter run, for the ledger.
         """
         if difference is not None:
             self.difference = difference
@@ -337,7 +337,7 @@ class File(ResultSink):
             runner.restore(self.progress.last)
 
     def _possible(self, last: Checkpoint, row: int) -> None:
-        """Raise ValueError where a checkpoint cannot be one of this plan."""
+        """Raise ValueError where a checkpoint cannot belong to this plan."""
         plan, s = self.plan, self.plan.system
         # below zero it is minus the longest first step, before that is taken
         step = -last.h if last.tally.accepted == 0 else last.h
@@ -371,14 +371,14 @@ class File(ResultSink):
         self.progress, self.written = replace(after, number=now.number + 1), clock.perf_counter()
 
     def _with_log(self, now: Progress) -> tuple[Progress, bytes]:
-        """Return the progress with the new events and impacts in its log, and their lines, which
-        are still to be written.
+        """Return the progress after the new events and impacts have been added to its log, and the
+        lines that are still to be written.
         """
         log, lines = now.log.and_(now.last, self.places[storage.LOG].count)
         return replace(now, log=log), lines
 
     def journal(self, now: Progress) -> storage.Journal:
-        """Return what the file needs to be read, and to be continued."""
+        """Return the data with which the file can be read, and the run continued."""
         last = now.last
         spent = self.before + clock.perf_counter() - self.began
         outcome = last.sentence or f"not finished; it had come to t = {last.t:.9g} s"

@@ -20,8 +20,8 @@ _free_blocks: list[Array] = []
 
 
 class _Loan:
-    """The object to which every array made of a block refers in the end; when it is deleted, no
-    array refers to the block any more.
+    """An object that every array backed by a memory block refers to; when it is deleted, no such
+    array is left and the block can be reused.
     """
 
     def __init__(self, block: Array, shape: tuple[int, ...]):
@@ -30,7 +30,7 @@ class _Loan:
 
 
 def _release(block: Array) -> None:
-    """Keep this block for reuse, and no other."""
+    """Keep this memory block for reuse, in place of the one kept before."""
     _free_blocks[:] = [block]
 
 

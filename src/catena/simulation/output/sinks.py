@@ -30,8 +30,8 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Outcome:
-    """How runs ended. status: the worst, see `drivers.OUTCOMES`. sentence: the same in words.
-    steps: the most that one run took.
+    """How runs ended. status: the worst status of all runs, see `drivers.OUTCOMES`. sentence: the
+    same as a sentence. steps: the largest number of steps of a run.
     """
 
     status: int
@@ -40,14 +40,15 @@ class Outcome:
 
     @property
     def complete(self) -> bool:
-        """Whether all reached their end, or an event that ends a run."""
+        """Whether all runs reached their end, or an event that ends a run."""
         return self.status in (drivers.REACHED, drivers.EVENT)
 
 
 @dataclass(frozen=True)
 class Difference:
-    """largest: the largest difference of coordinates from those of a tighter run. size: relative to
-    which it is judged. steps: of the tighter run.
+    """The difference of a run from one with a tighter tolerance. largest: the largest difference of
+    a coordinate. size: the scale relative to which it is judged. steps: the number of steps of the
+    tighter run.
     """
 
     largest: float
@@ -56,15 +57,17 @@ class Difference:
 
 
 class EndedRun(Protocol):
-    """What sinks read of a run at its end: a Runner, or the `RunEnd` of a run in a batch."""
+    """The interface by which sinks read the end of a run; a `Runner` has it, and the `RunEnd` of a
+    run in a batch.
+    """
 
     @property
     def status(self) -> int:
-        """The status of the drivers with which it ended, see `drivers.OUTCOMES`."""
+        """The status of the drivers at the end, see `drivers.OUTCOMES`."""
 
     @property
     def sentence(self) -> str:
-        """How it ended, in words."""
+        """A sentence that says how the run ended."""
 
     @property
     def tally(self) -> Tally:
@@ -72,15 +75,17 @@ class EndedRun(Protocol):
 
     @property
     def log(self) -> list[Occurrence]:
-        """The events that have happened in it."""
+        """The events of the run."""
 
     @property
     def contacts(self) -> ContactHandler | None:
-        """Its contacts, or None."""
+        """The handler of the contacts of the run, or None."""
 
 
 class Sink(Protocol):
-    """A consumer of the slices of runs. rows: which runs of the plan a slice has."""
+    """A consumer of the output rows of runs, slice by slice. rows: the runs of the plan that a
+    slice belongs to.
+    """
 
     def begin(self, runner: Runner) -> None:
         """Prepare for the first slice; a sink that resumes a run restores the runner here. By
@@ -89,8 +94,8 @@ class Sink(Protocol):
         return
 
     def room(self, rows: slice) -> Array | None:
-        """Return an array (lanes, 1 + times, size) in which the states of these runs, whole groups
-        of lanes, may be written; by default None.
+        """Return an array (lanes, 1 + times, size) into which the states of these runs, whole
+        groups of lanes, may be written directly; by default None.
         """
         return None
 
@@ -98,10 +103,10 @@ class Sink(Protocol):
         """Take the next slice of the runs `rows`."""
 
     def finish(self, runner: Any, rows: slice) -> None:
-        """Take note that these runs have ended."""
+        """Record that these runs have ended."""
 
     def interrupt(self, runner: Runner, rows: slice) -> None:
-        """Take note that these runs were interrupted; by default nothing is done."""
+        """Record that these runs were interrupted; by default nothing is done."""
         return
 
 
@@ -122,23 +127,23 @@ class ResultSink(Sink, Protocol):
 
     @property
     def partial(self) -> Result | None:
-        """The result of what was computed before an interruption, where nothing else keeps it; else
+        """The result up to an interruption, unless it is stored elsewhere, as in a file; else
         None.
         """
         return None
 
 
 def moved(part: Slice, count: int) -> tuple[Array, Array]:
-    """Return states and inputs (run, time, ...) of the first `count` runs of a slice; the other
-    lanes hold copies.
+    """Return states and inputs of a slice, for its first `count` runs, as arrays (run, time, ...);
+    the other lanes hold copies.
     """
     return np.moveaxis(part.x, 2, 0)[:count], np.moveaxis(part.u, 2, 0)[:count]
 
 
 # --- memory
 class Memory(ResultSink):
-    """A sink that keeps the slices, and how the groups of runs ended. What results show is computed
-    when it is used.
+    """A sink that holds the slices in memory, with how the groups of runs ended. The quantities
+    that results show are computed when they are used.
     """
 
     def __init__(self, plan: RunPlan, began: float):
@@ -174,18 +179,18 @@ class Memory(ResultSink):
         )
 
     def take(self, part: Slice, runner: EndedRun, rows: slice) -> None:
-        """Keep the slice until the result is made."""
+        """Store the slice until the result is built."""
         parts = self.parts.setdefault((rows.start, rows.stop), [])
         if self.x is not None and not parts:
             self.x[rows, 0] = part.x[0].T[: rows.stop - rows.start]
         parts.append(part)
 
     def finish(self, runner: EndedRun, rows: slice) -> None:
-        """Keep how the group ended, and its events."""
+        """Record how the group ended, and its events."""
         self.ended[rows.start] = runner
 
     def interrupt(self, runner: Runner, rows: slice) -> None:
-        """End the group as interrupted, and keep its events until there."""
+        """Record the group as interrupted, with its events up to then."""
         runner.over = True
         runner.status = drivers.INTERRUPTED
         runner.sentence = f"interrupted at t = {runner.t:.9g} s"
@@ -198,7 +203,7 @@ class Memory(ResultSink):
 
     @property
     def outcome(self) -> Outcome:
-        """How the group that ended worst ended."""
+        """The outcome of the group that ended worst."""
         worst = max(self.ended.values(), key=lambda runner: runner.status)
         return Outcome(
             worst.status, worst.sentence, max(r.tally.accepted for r in self.ended.values())
@@ -265,8 +270,8 @@ class Memory(ResultSink):
 
 # --- a tighter run
 class TighterRun(Sink):
-    """A sink that compares the slices of a tighter run with the rows of another sink, and keeps
-    none of them.
+    """A sink that compares the slices of a run at a tighter tolerance with the rows of another
+    sink, and stores only the differences.
     """
 
     def __init__(self, plan: RunPlan, other: ResultSink):
@@ -300,8 +305,9 @@ class TighterRun(Sink):
 
     @property
     def difference(self) -> Difference:
-        """The difference over all rows. Its size is chosen so that largest / size is the worst
-        ratio of a difference to the scale of its coordinate's error (`error_scales.py`).
+        """The largest difference of a coordinate over all rows. Its `size` is chosen such that
+        largest / size is the worst ratio, over all coordinates and rows, of a difference to the
+        scale on which errors of that coordinate are judged (`error_scales.py`).
         """
         size = self.plan.coordinate_sizes
         largest = float(self.apart.max(initial=0.0))

@@ -2,8 +2,8 @@
 by events.
 
 Forces are impulses divided by the step that ended at a row. Where rigid bodies do not determine
-them (a table on four legs), they are those at which the solver arrived; only their sums are
-meaningful. The certificate is kept in the state, over all steps and not only the rows.
+them (a table on four legs), they depend on the solver, and only their sums are meaningful. The
+certificate is kept in the state, over all steps and not only the rows.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ class PointKinematics(NamedTuple):
 
 
 def stepped_state(system: System) -> ca.Function:
-    """Return (t, x, u, p) -> gaps (k,), places (3 k,), speeds (3 k,) and axes (9 k,) of the points
-    that are not of pairs of shapes, with zeros for tangents of points without friction; then poses
-    and twists (38 n,) of n pairs of shapes.
+    """Return the function (t, x, u, p) -> gaps (k,), places (3 k,), speeds (3 k,) and axes (9 k,)
+    of contact points that do not belong to pairs of shapes, with zeros for tangents of points
+    without friction; then poses and twists (38 n,) of n pairs of shapes.
     """
     c = system.stepping
     assert c is not None
@@ -169,7 +169,7 @@ def residuals(plan: RunPlan, x: Array, rows: ContactRows | None) -> dict[str, Ar
 
 
 def ledger(plan: RunPlan, seen: Extremes) -> ContactLedger:
-    """Return how well the laws were kept: the worst of all runs."""
+    """Return how well the contact laws were satisfied, as the worst values of all runs."""
     c = plan.system.stepping
     assert c is not None
     return ContactLedger(

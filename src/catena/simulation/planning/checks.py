@@ -1,5 +1,5 @@
-"""Checks of the arguments of a simulation: times, initial states, names. Each fault is
-described in the user's words.
+"""Checks of the arguments of a simulation: times, initial states, names. Each message names the
+argument, what was found, and what is allowed.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ START = 1e-9  # of the mechanism's length, or rad: how far outside its limits a 
 
 
 def output_times(start: float, until: float, output: Any) -> Array:
-    """The times of the rows after the start: every `output` seconds, or those given; by default two
-    hundred.
+    """Return the times of the output rows after the start: every `output` seconds, or the given
+    times; by default two hundred equal intervals.
     """
     if not (_finite(start) and _finite(until) and until > start):
         raise SimulationError(
@@ -66,12 +66,14 @@ def output_times(start: float, until: float, output: Any) -> Array:
 
 
 def _finite(x: Any) -> bool:
-    """Whether x is one real number, and neither infinite nor none."""
+    """Return whether x is one finite real number."""
     return np.ndim(x) == 0 and np.asarray(x).dtype.kind in "iuf" and bool(np.isfinite(x))
 
 
 def steps(step: Any, largest: Any, duration: float) -> None:
-    """Refuse steps (s) that no integrator takes; None is a choice of its own."""
+    """Raise SimulationError where a step, or the largest step, is not a time (s) that an integrator
+    can take; None leaves the choice to the integrator.
+    """
     if step is not None and not (_finite(step) and 0 < step <= duration):
         raise SimulationError(
             f"step = {step} s; it lies above zero and is at most the run's {duration:g} s"
@@ -85,12 +87,16 @@ def steps(step: Any, largest: Any, duration: float) -> None:
 def starting_points(
     machine: Machine, q: Any, v: Any, parameters: Any
 ) -> tuple[Array, Array, Array, tuple[int, ...]]:
-    """q, v and parameters as rows, one per run, and the leading shape they came in."""
+    """Return q, v and parameters as arrays with one row per run, and the leading shape in which
+    they were given.
+    """
     return states(machine, "simulate", *from_names(machine, q, v), parameters)
 
 
 def forces(given: Any, runs: int, nv: int) -> Array:
-    """(runs, pieces, nv) of forces (nv,), (run, nv), (step, nv) or (run, step, nv)."""
+    """Return joint forces given as (nv,), (run, nv), (step, nv) or (run, step, nv) as an array
+    (runs, pieces, nv).
+    """
     try:
         found = np.asarray(given, float)
     except (TypeError, ValueError):
@@ -118,8 +124,8 @@ def forces(given: Any, runs: int, nv: int) -> Array:
 
 
 def bounds(machine: Machine) -> Array:
-    """(2, nq): the lowest and the highest that each coordinate may start at; what is part of a
-    quaternion has no bounds.
+    """Return (2, nq): the lowest and the highest value at which each coordinate may start.
+    Coordinates of quaternions have no bounds.
     """
     found = np.array([[-np.inf] * machine.nq, [np.inf] * machine.nq])
     slack = outside(machine)
@@ -129,12 +135,16 @@ def bounds(machine: Machine) -> Array:
 
 
 def outside(machine: Machine) -> Array:
-    """(nq,): how far outside its limits a coordinate may start; with stops it is put on them."""
+    """Return (nq,): how far beyond its limits a coordinate may start, to allow for rounding. Where
+    stops are active, such a coordinate is moved onto its stop.
+    """
     return START * coordinate_sizes(machine.layout, usual_length(machine.layout))[0]
 
 
 def within_limits(machine: Machine, q: Array, bounds: Array) -> None:
-    """Raise where a start (runs, nq) lies outside a joint's limits, naming each."""
+    """Raise StateError where starts (runs, nq) lie outside the limits of joints; the message names
+    each of them.
+    """
     if not ((q < bounds[0]) | (q > bounds[1])).any():
         return
     faults = []
@@ -153,8 +163,9 @@ def within_limits(machine: Machine, q: Array, bounds: Array) -> None:
 
 
 def closed(machine: Machine, t: float, q: Array, v: Array, p: Array) -> None:
-    """Raise where a start (runs, ...) leaves a loop open, or has speeds that open one, naming the
-    loop and the gap; what is less than `state_check.OPEN` is closed silently.
+    """Raise ClosureError where starts (runs, ...) leave a loop open, or have speeds that would open
+    one; the message names the loop and the gap. Gaps below `state_check.OPEN` are closed without a
+    message.
     """
     if len(q) == 1:  # one run is no batch, in words
         q, v, p = q[0], v[0], p[0]
@@ -162,8 +173,8 @@ def closed(machine: Machine, t: float, q: Array, v: Array, p: Array) -> None:
 
 
 def events_possible(scheme: EventPlan, how: Method, by: str, start: float, until: float) -> None:
-    """Refuse events outside the run, and those that the integrator or the formulation cannot
-    treat.
+    """Raise SimulationError for events at times outside the run, and for events that the integrator
+    or the formulation cannot treat.
     """
     if late := [e for t, e in scheme.timed if not start <= t <= until]:
         raise SimulationError(

@@ -1,4 +1,6 @@
-"""How dry friction of joints is run where nobody says it: with sticking, or smoothed."""
+"""The choice between sticking and smoothed dry friction of joints, for runs whose option `friction`
+is not given.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,8 @@ from ..terms.switched_constraints import nonzero
 
 
 class FrictionChoice(NamedTuple):
-    """method: "stick" or "smooth". reason: a sentence that says why the program chose "smooth" for
-    joints with dry friction; empty where it did not.
+    """method: "stick" or "smooth". reason: why the program chose "smooth" for joints with dry
+    friction, as a sentence; "" where it did not.
     """
 
     method: str
@@ -22,10 +24,10 @@ class FrictionChoice(NamedTuple):
 
 
 def friction_of(machine: Machine, options: RunOptions, how: Method, by: str) -> FrictionChoice:
-    """Return how dry friction is run with this integrator and formulation.
-
-    What the options say counts. Otherwise friction sticks, except where the run cannot locate
-    events or cannot hold a speed. A mechanism without dry friction has nothing that could stick.
+    """Return how dry friction is treated with this integrator and formulation. The option
+    `friction` decides where it is given. Otherwise friction sticks, except where the run cannot
+    locate events or cannot hold a speed at zero. For a mechanism without dry friction there is
+    nothing to choose.
     """
     if options["friction"] is not None:
         return FrictionChoice(options["friction"])
@@ -38,7 +40,7 @@ def friction_of(machine: Machine, options: RunOptions, how: Method, by: str) -> 
 
 
 def _obstacle(options: RunOptions, how: Method, by: str) -> str:
-    """Return why dry friction cannot stick in a run; empty where it can."""
+    """Return the reason why dry friction cannot stick in a run, or "" where it can."""
     if options["contact"] == "time_stepping":
         return ""  # friction is part of the contact problem of each step
     if not how.chooses_steps:

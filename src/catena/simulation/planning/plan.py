@@ -1,5 +1,5 @@
-"""The plan of a simulation: its arguments, checked, and everything that it needs to run or to be
-resumed.
+"""The plan of a simulation: its arguments, checked, and everything needed to start or to resume
+it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from . import checks
 from .friction_choice import FrictionChoice, friction_of
 
 Array = NDArray[np.float64]
-KEPT = 64  # machines, systems and bounds of one mechanism, kept for its next run
+MAX_CACHED_VALUES = 64  # machines, systems and bounds of one mechanism, kept for its next run
 # steps, at least, of a run that looks for pulses of forces which another has stepped over
 SHORTEST = 4096
 FIRST = 1e-3  # of the run: the most that the first step of an adaptive method may be
@@ -42,13 +42,13 @@ MARGIN = 4.0  # units of rounding of the time that are left out on either side o
 
 @dataclass(frozen=True)
 class RunPlan:
-    """A simulation whose arguments were checked: everything it needs to run, and to be resumed.
+    """A simulation whose arguments were checked, with everything needed to start or to resume it.
 
-    x0: (runs, size). lead: the leading shape the start came in. varied: whether parameters were
-    given. largest: s, of a step of an adaptive method. refine: how many times as many equal steps
-    are taken as `step` asks for. options: what was asked for, checked, with the formulation, motion
-    and forces that came of it. own: the machine's own equations, where they are run. friction: how
-    dry friction is run.
+    x0 (runs, size): initial states. lead: the leading shape of the arguments. varied: whether
+    parameters were given. largest: the largest step of an adaptive method, s. refine: the number of
+    equal parts into which each step of a fixed length is divided. options: the checked options,
+    with the formulation, motion and forces that follow from them. own: the equations that the user
+    derived, if these are simulated. friction: how dry friction is treated.
     """
 
     machine: Machine
@@ -76,13 +76,13 @@ class RunPlan:
 
     @cached_property
     def switches(self) -> Array:
-        """The instants (s), rising, at which loads jump, begin or end during the run."""
+        """The times (s) during the run, in increasing order, at which loads jump, begin or end."""
         times = {float(t) for load in self.machine.mechanism.loads for t in load.holding("times")}
         return np.array(sorted(t for t in times if self.start < t < self.until))
 
     @property
     def forced_in_time(self) -> bool:
-        """Whether a load is a text of time."""
+        """Whether a load is given as an expression of time."""
         texts = (
             x
             for load in self.machine.mechanism.loads
@@ -91,19 +91,19 @@ class RunPlan:
         return any("t" in names_in(x) for x in texts if isinstance(x, str))
 
     def before_switch(self, t: float) -> float:
-        """Just before the next switch after t: the integrator ends there, so that no stage of a
-        step sees the other side.
+        """The time just before the next switch of a load after t (s). A segment of the integration
+        ends there, so that no stage of a step evaluates the other side of the jump.
         """
         later = self.switches[self.switches > t]
         return float(later[0] - MARGIN * np.spacing(later[0])) if len(later) else np.inf
 
     def at_switch(self, t: float) -> float:
-        """The instant of the next switch if t is just before it, otherwise t."""
+        """The time of the next switch if t is just before it, otherwise t."""
         later = self.switches[self.switches > t]
         return float(later[0]) if len(later) and t >= self.before_switch(t) else t
 
     def after_switch(self, t: float) -> float:
-        """Just after t if it is the instant of a switch, otherwise t."""
+        """The time just after t if a load switches at t, otherwise t."""
         return float(t + MARGIN * np.spacing(t)) if t in self.switches else t
 
     @property
@@ -113,30 +113,32 @@ class RunPlan:
 
     @cached_property
     def groups(self) -> list[slice]:
-        """The groups of runs that are integrated side by side, in lanes."""
+        """The groups of runs that are integrated side by side in lanes."""
         count, width = len(self.x0), self.width
         return [slice(k, min(k + width, count)) for k in range(0, count, width)]
 
     @cached_property
     def width(self) -> int:
-        """Runs per group: one where there are events or a library integrates."""
+        """The number of runs per group: one if there are events or the integrator is that of a
+        library.
+        """
         alone = len(self.x0) == 1 or not self.scheme.empty or self.how.kind == "library"
         return 1 if alone else default_width()
 
     @cached_property
     def batched(self) -> bool:
-        """Whether its runs are advanced in lanes, each with a time and events of its own, and need
-        not wait for each other.
+        """Whether each run in the lanes has its own time, steps and events, so that runs do not
+        wait for each other.
         """
         sampled = callable(self.control) and not hasattr(self.control, "law")
         alone = sampled or self.system.clocks or len(self.switches) or self.forces is not None
         return len(self.x0) > 1 and self.how.in_lanes and not alone
 
     def engine(self, rows: slice) -> Engine:
-        """An engine at the start of these runs; a group that is not full is filled up with copies
-        of its last run.
+        """Return an engine with the initial states of these runs; an incomplete group is filled
+        with copies of its last run.
         """
-        made = Engine(
+        engine = Engine(
             self.system,
             self.how,
             _padded(self.x0[rows], self.width).T,
@@ -150,16 +152,15 @@ class RunPlan:
         )
         if self.forces is not None:
             own = np.ascontiguousarray(_padded(self.forces[rows], self.width))
-            made.pieces = Pieces(own, self.start, (self.until - self.start) / own.shape[1])
-        return made
+            engine.pieces = Pieces(own, self.start, (self.until - self.start) / own.shape[1])
+        return engine
 
     def tighter(self, steps: int) -> RunPlan:
-        """The same with every equal step halved; or at a hundredth of the tolerance, with steps at
-        most half as long as the mean.
-
-        steps: how many a run has taken. Its second part counts where the tolerance is at rounding,
-        or nothing moves. Where a force is a text of time, there are at least SHORTEST steps, so
-        that a pulse that the run has stepped over is met.
+        """Return the same plan with half the step size; or, for an adaptive method, with a
+        hundredth of the tolerance and steps of at most half the mean length. The latter matters
+        where the tolerance is near rounding, or nothing moves. steps: the number of steps that the
+        first run has taken. If a force is an expression of time, at least SHORTEST steps are taken,
+        so that a pulse which the first run has stepped over is found.
         """
         if not self.adaptive:
             return replace(self, refine=2 * self.refine)
@@ -170,32 +171,33 @@ class RunPlan:
 
     @cached_property
     def scales(self) -> ErrorScales:
-        """The sizes relative to which errors of the states are judged."""
+        """The scales relative to which errors of the states are judged."""
         return error_scales(self.system, self.natural_rate)
 
     @cached_property
     def coordinate_sizes(self) -> Array:
-        """(nq,): the sizes relative to which motions of the coordinates are judged, one for an
-        angle, the mechanism's length otherwise.
+        """The scales (nq,) relative to which motions of the coordinates are judged: one for an
+        angle, the length of the mechanism otherwise.
         """
         return coordinate_sizes(self.machine.layout, usual_length(self.machine.layout))[0]
 
     @property
     def rounding(self) -> float:
-        """What steps do not resolve of a size, relative to the part of the tolerance that one may
-        use; zero without a length, where the motion itself is the size.
+        """The smallest relative change that steps resolve, divided by the fraction of the tolerance
+        that one step may use; zero for a mechanism without length, where the motion itself is the
+        scale.
         """
         return ROUND / SHARE if self.system.length else 0.0
 
     @cached_property
     def start_coordinates(self) -> Array:
-        """(runs, nq): where the runs begin."""
+        """The coordinates (runs, nq) at which the runs begin."""
         return decoded(self.system, self.x0.T, self.p.T)[0]
 
     @property
     def natural_rate(self) -> float:
-        """Half swings of a pendulum of the mechanism's length in a second, or runs in a second,
-        1/s: a usual speed, relative to that length.
+        """The typical rate of motion, 1/s, relative to the length of the mechanism: twice the
+        frequency of a pendulum of that length, or one over the duration of the run.
         """
         length = self.system.length or np.inf
         return float(
@@ -204,8 +206,8 @@ class RunPlan:
 
     @cached_property
     def weight(self) -> Array:
-        """The weight of the mechanism times its length, J: the size relative to which
-        energies at rest are rounded.
+        """The weight of the mechanism times its length, J: the scale of the rounding of energies at
+        rest.
         """
         m = self.machine.mechanism
         masses = [
@@ -219,8 +221,8 @@ class RunPlan:
 
     @cached_property
     def pace(self) -> Array:
-        """The rate of a fall through the mechanism's length, or of the run itself, 1/s: the size
-        relative to which speeds at rest are rounded.
+        """The rate of a fall through the length of the mechanism, or one over the duration of the
+        run, 1/s: the scale of the rounding of speeds at rest.
         """
         return np.array(
             max(
@@ -238,8 +240,9 @@ class RunPlan:
 
     @cached_property
     def row_sizes(self) -> Array:
-        """(rows,): the sizes relative to which residuals and rates of the rows are judged, by
-        `kernels.rank`; a text by its entries at the start.
+        """The scales (rows,) relative to which residuals and rates of the constraint rows are
+        judged, by `kernels.rank`; for a row given as an expression, the size of its derivatives at
+        the start.
         """
         machine, s = self.machine, self.system
         if not machine.rows:
@@ -255,8 +258,8 @@ class RunPlan:
 def prepare(
     mechanism: Mechanism | Machine, q: Any, v: Any, until: float, options: RunOptions
 ) -> RunPlan:
-    """The plan of a run: what has to be checked together, as `simulate` says, and the machine and
-    system compiled or taken from the last run.
+    """Return the plan of a run: options that depend on each other are checked, as `simulate`
+    documents, and the machine and system are compiled, or reused from an earlier run.
     """
     machine = machine_of(mechanism)
     if not machine.nv:
@@ -272,10 +275,12 @@ def prepare(
     times = checks.output_times(start, until, options["output"])
     q, v, p, lead = checks.starting_points(machine, q, v, options["parameters"])
     if limits != "ignore":
-        checks.within_limits(machine, q, kept(("bounds",), machine, lambda: checks.bounds(machine)))
+        checks.within_limits(
+            machine, q, cached(("bounds",), machine, lambda: checks.bounds(machine))
+        )
     motion = of_run(options["motion"], start, until)
     if options["contact"] == "time_stepping":
-        stepped = stepping.stepped_contacts(machine, {**options, "by": by}, kept)
+        stepped = stepping.stepped_contacts(machine, {**options, "by": by}, cached)
         how, happening = MOREAU_JEAN, NO_EVENTS
         friction = friction_of(machine, options, how, by)
     else:
@@ -304,7 +309,7 @@ def prepare(
             )
         forces = checks.forces(forces, len(q), machine.nv)
     try:
-        system = made(
+        system = system_of(
             machine,
             by,
             own,
@@ -321,9 +326,9 @@ def prepare(
             still = np.zeros(machine.nv)
             machine.evaluate("forward_dynamics", q[0], v[0], still, check=False)  # names it
         raise
-    x0 = started(system, start, q, v, p)
+    x0 = initial_states(system, start, q, v, p)
     checks.closed(machine, start, *decoded(system, x0.T, p.T), p)
-    x0 = settled(system, start, x0, p)
+    x0 = projected_states(system, start, x0, p)
     if stepped is not None:
         stepping.apart(machine, system, start, x0[:, : machine.nq], p)
     checks.steps(step, options["largest_step"], until - start)
@@ -358,7 +363,7 @@ def prepare(
 
 
 def driven_speeds(layout: Layout, motion: Any) -> Sequence[int]:
-    """Return the places in v of the speeds that a motion prescribes."""
+    """Return the indices in v of the speeds that a motion prescribes."""
     if motion is None:
         return ()
     from ..terms.prescribed import driven
@@ -367,12 +372,16 @@ def driven_speeds(layout: Layout, motion: Any) -> Sequence[int]:
 
 
 def usual_formulation(machine: Machine) -> str:
-    """The formulation of a machine's runs where none is asked for: its own, or the default."""
+    """Return the formulation of the runs of a machine where the user names none: the machine's own,
+    or the default.
+    """
     return machine.equations.formulation if isinstance(machine, EquationMachine) else DEFAULT
 
 
 def _slow_enough(machine: Machine, q: Array, how: Method, step: float) -> None:
-    """Refuse a fixed step that the highest mode of a flexible body cannot take."""
+    """Raise SimulationError where a fixed step is too long for the highest vibration mode of a
+    flexible body.
+    """
     fastest = analysis.highest_frequency(machine, q)
     if fastest * step > how.stable:
         raise SimulationError(
@@ -384,14 +393,14 @@ def _slow_enough(machine: Machine, q: Array, how: Method, step: float) -> None:
 
 
 def machine_of(mechanism: Mechanism | Machine) -> Machine:
-    """The machine asked, or that of a mechanism, kept for the next run."""
+    """Return the given machine, or that of a mechanism, which is cached for the next run."""
     if isinstance(mechanism, Machine):
         return mechanism
-    return kept(("machine",), mechanism, lambda: compile(mechanism))
+    return cached(("machine",), mechanism, lambda: compile(mechanism))
 
 
-def started(system: System, t: float, q: Array, v: Array, p: Array) -> Array:
-    """The states (runs, size) of starting points."""
+def initial_states(system: System, t: float, q: Array, v: Array, p: Array) -> Array:
+    """Return the states (runs, size) of initial coordinates and speeds."""
     if system.driven is not None or system.jump is not None or system.pieces:
         return np.stack([system.start(*row, t) for row in zip(q, v, p)])
     own = np.tile([*system.controller.start, 0.0], (len(q), 1))
@@ -406,15 +415,15 @@ def started(system: System, t: float, q: Array, v: Array, p: Array) -> Array:
 
 
 def _columns(p: Array) -> Array:
-    """Parameters (count, runs) as CasADi maps over them; it has no matrix of several empty
-    columns.
+    """Return parameters (count, runs) as a CasADi map expects them: CasADi has no matrix with
+    several columns and no rows.
     """
     return p if len(p) else np.zeros(0)
 
 
-def settled(system: System, t: float, x: Array, p: Array) -> Array:
-    """States (runs, size) put onto their constraints: what is left open by a start's last digits is
-    closed.
+def projected_states(system: System, t: float, x: Array, p: Array) -> Array:
+    """Return states (runs, size) projected onto their constraints, which removes the errors of
+    initial values given with few digits.
     """
     kernel = system.kernel("settle", 1 if len(x) == 1 else None) if system.binds else None
     held = np.tile(np.append(np.zeros(system.nv), system.holding.start()), (len(x), 1))
@@ -423,18 +432,20 @@ def settled(system: System, t: float, x: Array, p: Array) -> Array:
     return x
 
 
-_keeping = Mutex()
+_cache_lock = Mutex()
 
 
-def kept(key: tuple[Any, ...], owner: Any, make: Callable[[], Any]) -> Any:
-    """What was made of the owner for this key last time, or made now; it goes with its owner."""
-    with _keeping:
-        return keep(owner, "runs", KEPT, key, make)
+def cached(key: tuple[Any, ...], owner: Any, make: Callable[[], Any]) -> Any:
+    """Return the cached object of this owner and key, or make it. The cache entry is deleted with
+    its owner.
+    """
+    with _cache_lock:
+        return keep(owner, "runs", MAX_CACHED_VALUES, key, make)
 
 
-def made(machine: Machine, by: str, own: Equations | None = None, **options: Any) -> System:
-    """The system of a machine by a formulation, or by its `own` equations; kept for the next run
-    where it is made of data alone, its controller included.
+def system_of(machine: Machine, by: str, own: Equations | None = None, **options: Any) -> System:
+    """Return the system of a machine by a formulation, or by the equations `own`. It is cached for
+    the next run if it depends on data alone, its controller included.
     """
     m = machine.mechanism
     words = options["holding"].words
@@ -448,7 +459,7 @@ def made(machine: Machine, by: str, own: Equations | None = None, **options: Any
     if words is None or others is None:
         return make()
     # it keeps its contacts alive
-    return kept(
+    return cached(
         ("system", by, machine.snap, words, others, id(options.get("stepping"))),
         own or m,
         make,
@@ -456,7 +467,7 @@ def made(machine: Machine, by: str, own: Equations | None = None, **options: Any
 
 
 def decoded(s: System, x: Array, p: Array) -> tuple[Array, Array]:
-    """q (W, nq) and v (W, nv) of states x (size, W)."""
+    """Return q (W, nq) and v (W, nv) of states x (size, W)."""
     if s.equations.state_is_qv:
         return x[: s.nq].T.copy(), x[s.nq : s.nq + s.nv].T.copy()
     q, v = s.equations.decode(x[: s.nx], _columns(p))
@@ -464,7 +475,7 @@ def decoded(s: System, x: Array, p: Array) -> tuple[Array, Array]:
 
 
 def _padded(rows: Array, width: int) -> Array:
-    """Rows filled up to a lane group with copies of the last."""
+    """Return rows filled up to the number of lanes with copies of the last one."""
     return (
         rows
         if len(rows) == width

@@ -1,5 +1,5 @@
-"""Starts by name: q = {"shoulder": 0.3}, v = {"base": [0, 0, 1]}. What is not named is zero, or the
-limit of its joint nearest to zero; quaternions are the identity.
+"""Initial states by name: q = {"shoulder": 0.3}, v = {"base": [0, 0, 1]}. A coordinate that is not
+named is zero, or the limit of its joint nearest to zero; quaternions are the identity.
 
 With loops the coordinates named in q are kept and the others are found so that every loop closes;
 speeds likewise.
@@ -23,8 +23,8 @@ NEARLY = 1e-3  # m: a state given in full that misses a loop by less is one whos
 
 
 def from_names(machine: Machine, q: Any, v: Any) -> tuple[Any, Any]:
-    """q and v as arrays where they came by names, on the loops where there are any; anything else
-    as it came.
+    """Return q and v as arrays if they were given by names, with loops closed; otherwise as they
+    were given.
     """
     if not isinstance(q, Mapping) and not isinstance(v, Mapping):
         return q, v
@@ -44,8 +44,8 @@ def from_names(machine: Machine, q: Any, v: Any) -> tuple[Any, Any]:
 
 
 def nearest_to_neutral(asked: Mechanism | Machine, neutral: Array) -> Array:
-    """Return the neutral coordinates (nq,), each that lies outside its joint's limits moved to the
-    nearer one.
+    """Return the neutral coordinates (nq,), with each one that lies outside the limits of its joint
+    moved to the nearer limit.
     """
     found = neutral.copy()
     for c in coordinates(asked):
@@ -56,8 +56,8 @@ def nearest_to_neutral(asked: Mechanism | Machine, neutral: Array) -> Array:
 def assembled(
     machine: Machine, q: Array, v: Array, kept: Iterable[str] | None, kept_speeds: Iterable[str]
 ) -> tuple[Array, Array]:
-    """q and v on the loops and speed rows: the coordinates `kept` (None: all) and speeds stay, the
-    others are found.
+    """Return q and v that satisfy the loops and speed rows: the coordinates `kept` (None: all) and
+    the speeds `kept_speeds` stay, the others are computed.
     """
     if machine.mechanism.closes and kept is not None:
         try:
@@ -70,8 +70,8 @@ def assembled(
 
 
 def _filled(machine: Machine, letter: str, given: Mapping[str, Any]) -> Array:
-    """(..., n): the neutral state with the values given; a joint of several coordinates takes (...,
-    count).
+    """Return the neutral state with the given values in place; a joint of several coordinates takes
+    (..., count).
     """
     names = machine.coordinate_names if letter == "q" else machine.speed_names
     neutral = (
@@ -118,7 +118,9 @@ def _joints(machine: Machine, letter: str) -> Iterator[tuple[str, list[int]]]:
 
 
 def _held(machine: Machine, names: Iterable[str]) -> list[str]:
-    """The names by which `assemble` holds coordinates: those of a quaternion by its joint."""
+    """Return the names by which `assemble` holds coordinates: for a quaternion the name of its
+    joint.
+    """
     balls = {
         n: j.name
         for j in machine.mechanism.moving

@@ -1,6 +1,6 @@
 """BatchRunner: the time loop of many runs in lanes by an adaptive method, with or without events.
 
-Each round advances every run that is not over to its next event or to the end of its slice, then
+Each round advances every run that has not ended to its next event or to the end of its slice, then
 handles all their events: those of stops and of friction for all runs at once (`batch_events.py`),
 others run by run (`event_handler.py`). No run depends on the others.
 """
@@ -34,32 +34,37 @@ TOGETHER = 64  # runs whose loops are looked at in one call
 
 
 class LaneEvents(Protocol):
-    """The events of runs in lanes, which are given by their numbers, each at its own time."""
+    """The interface to the events of runs in lanes, which are identified by their indices, each at
+    its own time.
+    """
 
     def begin(self, runs: Whole) -> dict[int, str]:
-        """Handle the events at the start, before the first step. Return {run: what ends it}."""
+        """Handle the events at the start, before the first step. Return {run: reason for its
+        end}.
+        """
 
     def fell(self, runs: Whole, guards: Whole) -> tuple[dict[int, str], dict[int, str]]:
-        """Handle the guard that fell to zero in each run. Return {run: what ends it}, and {run: why
-        it cannot go on}.
+        """Handle the guard that fell to zero in each run. Return {run: reason for its end}, and
+        {run: error} of runs that cannot go on.
         """
 
     def due(self, run: int) -> str:
-        """Handle the events that are scheduled for the present time of a run. Return what ends the
-        run, or "".
+        """Handle the events that are scheduled for the present time of a run. Return the reason for
+        its end, or "".
         """
 
     def log(self, run: int) -> list[Occurrence]:
         """Return the events that have happened in a run."""
 
     def contacts(self, run: int) -> ContactHandler | None:
-        """Return the contacts of a run, or None."""
+        """Return the handler of the contacts of a run, or None."""
 
 
 @dataclass(frozen=True)
 class RunEnd:
     """How a run ended, in the form that sinks read. status: see `drivers.OUTCOMES`. sentence: the
-    same in words. tally: its cost. log: its events. contacts: its contacts, or None.
+    same as a sentence. tally: its cost. log: its events. contacts: the handler of its contacts, or
+    None.
     """
 
     status: int
@@ -70,8 +75,8 @@ class RunEnd:
 
 
 class BatchRunner:
-    """The runs `rows` of a plan, in progress. room: an array (at least as many, 1 + times, size) in
-    which to write their states; None: a new one.
+    """The runs `rows` of a plan, in progress. room: an array (at least as many runs, 1 + times,
+    size) into which their states are written; None: a new one.
     """
 
     def __init__(self, plan: RunPlan, rows: slice, room: Array | None = None):
@@ -177,7 +182,7 @@ class BatchRunner:
 
     @property
     def _steps(self) -> Whole | int:
-        """Steps in the next segment of each run, at most."""
+        """Return the largest number of steps in the next segment of each run."""
         if not self._tears:
             return STEPS_PER_SLICE["adaptive"]
         return np.where(self._closely, dead_positions.STEPS_NEAR_TEAR, dead_positions.WATCHED_STEPS)
@@ -187,7 +192,7 @@ class BatchRunner:
 
     @property
     def _changing(self) -> tuple[Array | Whole, ...]:
-        """What a segment changes of each run."""
+        """Return the arrays that a segment changes, to be able to undo it."""
         lanes = self.lanes
         x = (lanes.x, lanes.t, lanes.h, lanes.row, lanes.tally, lanes.moved, lanes.watch)
         return (*x, lanes.sides.sides, lanes.sides.seen, lanes.sides.far)
@@ -195,9 +200,10 @@ class BatchRunner:
     def _end_torn(
         self, runs: Whole, rows: Whole, start: tuple[Array | Whole, ...]
     ) -> NDArray[np.bool_]:
-        """End the runs whose prescribed motion has torn a loop, with the rows until there, and
-        return which others go on. rows: how many each had before. Where a long segment has opened
-        one, the run goes back to its start first, and is advanced in short segments.
+        """End the runs whose prescribed motion has torn a loop, with the rows up to there, and
+        return which others go on. rows: the number of rows that each had before. If a long segment
+        has opened a loop, the run is set back to the start of the segment, and advanced again in
+        short segments.
         """
         plan, lanes = self.plan, self.lanes
         going = np.ones(len(runs), bool)
@@ -229,8 +235,8 @@ class BatchRunner:
         return going
 
     def _openings(self, runs: Whole, rows: Whole) -> Iterator[tuple[int, Array]]:
-        """How far loops are open in each run, by its number in `runs`: at its new rows, and where
-        it is now. Many runs are looked at together.
+        """Return how far loops are open in each run, at its new rows and at its present state. Many
+        runs are evaluated together.
         """
         lanes, times = self.lanes, self.plan.times
         for begin in range(0, len(runs), TOGETHER):
@@ -247,7 +253,9 @@ class BatchRunner:
             yield from enumerate(np.split(found, np.cumsum(counts)[:-1]), begin)
 
     def _opening(self, t: Array, x: Array, run: Whole) -> Array:
-        """(n,): how far loops are open in states x (n, size) at times t (n,) of runs (n,)."""
+        """Return (n,): how far loops are open in states x (n, size) at times t (n,) of the runs
+        with indices `run` (n,).
+        """
         nu = self.plan.system.nu
         given = self.lanes.given[run]
         return dead_positions.openings(self.plan, t, x, given[:, :nu], given[:, nu:])
@@ -261,11 +269,11 @@ class BatchRunner:
             self._end_with(run, str(error))
 
     def _end_with(self, run: int, why: str) -> None:
-        """End a run that cannot go on, for this reason."""
+        """End a run that cannot go on. why: the reason."""
         self.over[run], self.status[run], self.sentences[run] = True, drivers.NOT_FINITE, why
 
     def _until(self, runs: Whole) -> tuple[Array, Whole]:
-        """Return the end of the next segment of each run (s), and the index after its last row, as
+        """Return for each run the end of its next segment (s), and the index after its last row, as
         `Runner` computes them.
         """
         plan = self.plan
@@ -280,7 +288,9 @@ class BatchRunner:
         return end, np.minimum(np.searchsorted(plan.times, end, side="right"), last)
 
     def _end(self, run: int, by: str) -> None:
-        """End a run by an event; its instant becomes the last row, once."""
+        """End a run because of an event, whose instant becomes its last row unless it is one
+        already.
+        """
         lanes, plan = self.lanes, self.plan
         t = float(lanes.t[run])
         self.over[run], self.status[run] = True, drivers.EVENT
@@ -290,7 +300,7 @@ class BatchRunner:
         self.last[run] = lanes.x[run].copy(), lanes.given[run, : plan.system.nu].copy()
 
     def _fail(self, run: int) -> None:
-        """End a run that the driver could not advance, with the likely reason."""
+        """End a run that the driver could not advance; the message contains the likely reason."""
         engine = alone(self.plan, self.lanes, run, self.rows)
         engine.watch[0] = self.lanes.watch[run]
         engine.tally.switches = self.lanes.switches.get(run, [])
@@ -302,15 +312,15 @@ class BatchRunner:
     # --- what sinks take
     @property
     def parts(self) -> list[slice]:
-        """The parts in which sinks take the runs: all in one where each has all its rows, otherwise
-        each by itself.
+        """The parts in which sinks receive the runs: all together if each has all its rows,
+        otherwise one by one.
         """
         whole = (self.status == drivers.REACHED) & (self.lanes.row == len(self.plan.times))
         return [self.rows] if whole.all() else self.each
 
     @property
     def each(self) -> list[slice]:
-        """Every run as a part by itself."""
+        """Each run as a part of its own."""
         return [slice(k, k + 1) for k in range(self.rows.start, self.rows.stop)]
 
     def slice_of(self, part: slice) -> Slice:
@@ -344,8 +354,8 @@ class BatchRunner:
 
 
 def alone(plan: RunPlan, lanes: LaneRuns, run: int, rows: slice) -> Engine:
-    """Return an engine of one lane that holds one of the runs, numbered within `rows` of the
-    plan.
+    """Return an engine with a single lane that holds one run; `run` is its index within `rows` of
+    the plan.
     """
     engine = plan.engine(slice(0, 1))
     number = rows.start + run
@@ -357,7 +367,7 @@ def alone(plan: RunPlan, lanes: LaneRuns, run: int, rows: slice) -> Engine:
 
 
 def _power_of_two(count: int) -> int:
-    """Return the smallest power of two that is not below `count`."""
+    """Return the smallest power of two that is at least `count`."""
     return 1 << (count - 1).bit_length()
 
 
@@ -365,28 +375,28 @@ class NoEvents(LaneEvents):
     """The events of runs that have none."""
 
     def begin(self, runs: Whole) -> dict[int, str]:
-        """Return {}: no run ends."""
+        """Return an empty dictionary, because no run ends at its start."""
         return {}
 
     def fell(self, runs: Whole, guards: Whole) -> tuple[dict[int, str], dict[int, str]]:
-        """Return no runs, for there are no guards."""
+        """Return two empty dictionaries, because there are no guards."""
         return {}, {}
 
     def due(self, run: int) -> str:
-        """Return "": nothing is scheduled."""
+        """Return "", because no event is scheduled."""
         return ""
 
     def log(self, run: int) -> list[Occurrence]:
-        """Return []: nothing has happened."""
+        """Return an empty list, because no event has happened."""
         return []
 
     def contacts(self, run: int) -> ContactHandler | None:
-        """Return None: there are no contacts."""
+        """Return None, because there are no contacts."""
         return None
 
 
 class SeparateEvents(LaneEvents):
-    """Events that each run handles by itself, with an engine and an event handler of its own."""
+    """Events that each run handles separately, with its own engine and event handler."""
 
     def __init__(self, plan: RunPlan, lanes: LaneRuns, rows: slice):
         self.plan, self.lanes = plan, lanes
@@ -397,7 +407,7 @@ class SeparateEvents(LaneEvents):
 
     def _handled(self, run: int, call: Any, *given: Any) -> str:
         """Call a method of the event handler of a run, with the present state of that run. Return
-        what ends the run, or "".
+        the reason for its end, or "".
         """
         handler = self.handlers[run]
         lanes = self.lanes
@@ -411,13 +421,15 @@ class SeparateEvents(LaneEvents):
         return handler.ended_by if ended else ""
 
     def begin(self, runs: Whole) -> dict[int, str]:
-        """Handle the events at the start, before the first step. Return {run: what ends it}."""
+        """Handle the events at the start, before the first step. Return {run: reason for its
+        end}.
+        """
         found = {int(run): self._handled(run, EventHandler.begin) for run in runs}
         return {run: by for run, by in found.items() if by}
 
     def fell(self, runs: Whole, guards: Whole) -> tuple[dict[int, str], dict[int, str]]:
-        """Handle the guard that fell to zero in each run. Return {run: what ends it}, and {run: why
-        it cannot go on}.
+        """Handle the guard that fell to zero in each run. Return {run: reason for its end}, and
+        {run: error} of runs that cannot go on.
         """
         ended, failed = {}, {}
         for run, guard in zip(runs, guards):
@@ -429,8 +441,8 @@ class SeparateEvents(LaneEvents):
         return ended, failed
 
     def due(self, run: int) -> str:
-        """Handle the events that are scheduled for the present time of a run. Return what ends the
-        run, or "".
+        """Handle the events that are scheduled for the present time of a run. Return the reason for
+        its end, or "".
         """
         return self._handled(run, EventHandler.due)
 
@@ -439,5 +451,5 @@ class SeparateEvents(LaneEvents):
         return self.handlers[run].log
 
     def contacts(self, run: int) -> ContactHandler | None:
-        """Return the contacts of a run, or None."""
+        """Return the handler of the contacts of a run, or None."""
         return self.handlers[run].contacts

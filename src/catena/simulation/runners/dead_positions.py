@@ -1,5 +1,5 @@
 """Dead positions: where the other joints of a loop cannot follow a prescribed motion any further,
-because the links that would have to move are in line.
+because the links that would have to move lie in one line.
 
 A driven crank that cannot turn all the way comes to such a position. There the rows of the loop
 lose rank in the columns of the joints that are free: one of them would have to move infinitely
@@ -52,8 +52,8 @@ class Deadlock(NamedTuple):
 def deadlock(
     machine: Machine, system: System, t: float, q: Array, v: Array, p: Array | None
 ) -> Deadlock | None:
-    """Return how close this state is to a dead position; None where there is no loop, or nothing is
-    free.
+    """Return how close this state is to a dead position; None where there is no loop, or no joint
+    is free.
     """
     d = system.driven
     fixed = d.speeds if d is not None else []
@@ -78,7 +78,7 @@ def deadlock(
 
 def openings(plan: RunPlan, t: Array, x: Array, held: Array, p: Array) -> Array:
     """Return (n,): how far loops are open at states x (n, size), relative to the length of each
-    loop.
+    loop. held: inputs and modes.
     """
     given = [np.ascontiguousarray(a) for a in (t[:, None], x, held, p)]
     outs, _ = plan.system.kernel("observe")(given, len(t))  # type: ignore[misc]
@@ -96,15 +96,15 @@ def can_tear(plan: RunPlan) -> bool:
 
 
 def is_torn(opening: Array) -> NDArray[np.bool_]:
-    """Whether loops are so far open that the ledger does not trust the state. opening: as
+    """Return whether loops are open so far that the ledger does not trust the state. opening: as
     `openings` returns it.
     """
     return opening > OPEN
 
 
 def sentence(plan: RunPlan, last: float, x: Array, torn: float, p: Array) -> str:
-    """Return the message for a run that ends because a loop is closed in state x at time `last` (s)
-    and open at time `torn` (s). p: the parameters.
+    """Return the message for a run that ends because a loop which is closed in state x at time
+    `last` (s) is open at time `torn` (s). p: the parameters.
     """
     s, m = plan.system, plan.machine
     q, v = (np.array(a).ravel() for a in s.equations.decode(x[: s.nx], p))

@@ -34,8 +34,8 @@ STABLE_STEP = 0.5
 
 
 def sentence(machine: Machine, engine: Engine, status: int, t: float) -> str:
-    """Return what happened at t (s), the state there, and the likely reason. status: see
-    `drivers.OUTCOMES`.
+    """Return a message with what happened at t (s), the state there, and the likely reason. status:
+    see `drivers.OUTCOMES`.
     """
     message = f"{drivers.OUTCOMES[status]} at t = {t:.9g} s"
     if status in (drivers.REACHED, drivers.EVENT):
@@ -52,9 +52,9 @@ def sentence(machine: Machine, engine: Engine, status: int, t: float) -> str:
 
 @dataclass
 class SlowestSlice:
-    """Where a run advanced most slowly. span: the shortest time (s) in which it took all the steps
-    of a slice; t, x: the time (s) and the state at the end of that slice. stuck: how many slices in
-    a row made no progress.
+    """The slice in which a run advanced most slowly. span: the shortest time (s) in which it took
+    all the steps of a slice; t, x: the time (s) and the state at the end of that slice. stuck: the
+    number of consecutive slices without progress.
     """
 
     span: float = np.inf
@@ -63,22 +63,22 @@ class SlowestSlice:
     stuck: int = 0
 
     def compare(self, began: float, ended: float, engine: Engine) -> None:
-        """Compare with a slice that ended because of its many steps."""
+        """Update the record after a slice that ended because of its number of steps."""
         if ended - began < self.span:
             self.span, self.t, self.x = ended - began, ended, engine.x[:, 0].copy()
 
     def is_hopeless(self, began: float, ended: float, until: float, steps: int, most: int) -> bool:
-        """Whether the run would not reach `until` (s), as a slice of so many steps and those before
-        it show: where rounding decides the steps, as at a singular configuration, they stay tiny.
-        most: the steps that the run is allowed.
+        """Return whether the run would not reach `until` (s), extrapolated from this slice and
+        those before it: where rounding decides the steps, as at a singular configuration, they stay
+        tiny. steps: of the slice. most: the number of steps that the run is allowed.
         """
         slow = (until - ended) * steps > HOPELESS_STEPS * most * (ended - began)
         self.stuck = self.stuck + 1 if slow else 0
         return self.stuck >= HOPELESS_SLICES
 
     def sentence(self, machine: Machine, engine: Engine) -> str:
-        """Return a message that many steps were taken, where, and the likely reason; empty where
-        they are few.
+        """Return a message that the run needed many steps, where, and the likely reason; "" if it
+        did not.
         """
         taken = engine.tally.accepted + engine.tally.rejected
         if taken < MANY_STEPS or not len(self.x):
@@ -97,7 +97,9 @@ class SlowestSlice:
 
 
 def _last(engine: Engine) -> tuple[Array, Array]:
-    """Return q and v of the worst lane: one whose speeds are not finite, else the fastest."""
+    """Return q and v of the lane that explains the failure: one whose speeds are not finite, else
+    the fastest one.
+    """
     s = engine.system
     pairs = [s.equations.decode(engine.x[: s.nx, l], engine.p[:, l]) for l in range(engine.W)]
     states = [tuple(np.array(x).ravel() for x in pair) for pair in pairs]
@@ -107,8 +109,8 @@ def _last(engine: Engine) -> tuple[Array, Array]:
 
 
 def _where(machine: Machine, q: Array, v: Array) -> str:
-    """Return the values of the first coordinates, or the name of one that is not finite, in
-    words.
+    """Return a text with the values of the first coordinates, or with the name of one that is not
+    finite.
     """
     for names, x in ((machine.coordinate_names, q), (machine.speed_names, v)):
         bad = [n for n, y in zip(names, x) if not np.isfinite(y)]
@@ -159,7 +161,9 @@ def _is_implicit(engine: Engine) -> bool:
 
 
 def _too_many(engine: Engine, t: float) -> str:
-    """Return what was tried until the steps ran out, the likely reason, and what to do."""
+    """Return the message for a run that reached its limit of steps: what was tried, the likely
+    reason, and what to do.
+    """
     rate = fastest(engine, t)
     if not _is_implicit(engine) and rate * engine.h > STABLE_STEP:
         return f"{engine.most} steps were allowed: {_stiff(engine, t)}"
@@ -172,8 +176,8 @@ def _too_many(engine: Engine, t: float) -> str:
 
 
 def _dead(machine: Machine, engine: Engine, t: float, q: Array, v: Array, p: Array | None) -> str:
-    """Return a message where a loop is close to a dead position, in which the joints that are not
-    driven cannot follow; else an empty text.
+    """Return a message if a loop is close to a dead position, in which the joints that are not
+    driven cannot follow; else "".
     """
     found = deadlock(machine, engine.system, t, q, v, p)
     if found is None or found.value > DEAD_POSITION_VALUE:
@@ -189,8 +193,8 @@ def _dead(machine: Machine, engine: Engine, t: float, q: Array, v: Array, p: Arr
 
 
 def _condition(machine: Machine, q: Array, v: Array, p: Array | None, t: float) -> str:
-    """Return a message where the constraint rows or the mass matrix nearly lose rank at this state;
-    else an empty text. It comes before forces are blamed.
+    """Return a message if the constraint rows or the mass matrix nearly lose rank at this state;
+    else "". It is tried before explanations by large forces.
     """
     if machine.rows:
         by = metric(machine)
@@ -224,8 +228,8 @@ def _condition(machine: Machine, q: Array, v: Array, p: Array | None, t: float) 
 
 
 def _weakest(machine: Machine, S: Array) -> str:
-    """Return the names of the speeds that share the motion with the least inertia, by the mass
-    matrix S (nv, nv), scaled to a unit diagonal.
+    """Return the names of the speeds that take part in the motion with the least inertia. S (nv,
+    nv): the mass matrix, scaled to a unit diagonal.
     """
     motion = np.abs(np.linalg.eigh(S)[1][:, 0])
     names = [machine.speed_names[k] for k in np.argsort(-motion) if motion[k] > 0.3]

@@ -28,7 +28,9 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Rollout:
-    """Equal steps from the first row to the last: h (s), `every` of them between two rows."""
+    """A plan of equal steps from the first row to the last: h (s), the step size; every: the number
+    of steps between two rows.
+    """
 
     plan: RunPlan
     h: float
@@ -36,8 +38,8 @@ class Rollout:
 
     @staticmethod
     def of(plan: RunPlan) -> Rollout | None:
-        """Return the rollout of a plan of explicit equal steps without events, switches or samples;
-        None for other plans.
+        """Return the rollout of a plan with explicit equal steps and without events, switches of
+        loads or samples; None for other plans.
         """
         sampled = callable(plan.control) and not hasattr(plan.control, "law")
         if (
@@ -62,8 +64,8 @@ class Rollout:
 
     @property
     def parts(self) -> list[slice]:
-        """The runs that one call advances: as many groups of lanes as leave work for other threads,
-        and allow an interruption.
+        """The runs that one call of the driver advances: as many groups of lanes as still leave
+        work for other threads, and let an interruption be noticed.
         """
         plan = self.plan
         groups = len(self.plan.groups)
@@ -75,11 +77,9 @@ class Rollout:
 
     def drive(self, x0: Array, held: Array, out: Array, pieces: Pieces | None = None) -> Array:
         """Advance groups of W runs. Return (groups, 2): the status of each group, and the time that
-        it reached (s).
-
-        x0 (groups W, size): states. held (groups W, nu + count): inputs, modes and parameters. out
-        (groups W, 1 + rows, size): where the start and the rows are written. pieces: piecewise
-        constant forces.
+        it reached (s). x0 (groups W, size): states. held (groups W, nu + count): inputs, modes and
+        parameters. out (groups W, 1 + rows, size): receives the start and the rows. pieces:
+        piecewise constant forces.
         """
         plan = self.plan
         s = self.plan.system
@@ -122,10 +122,9 @@ class Rollout:
 
     # --- runs of the plan
     def slices(self, rows: slice, room: Array | None) -> list[Slice]:
-        """Return the row of the start, and all other rows, of the runs `rows`, which are whole
-        groups of lanes; an empty list where one cannot go on, for which `Runner` gives the reason.
-
-        room (lanes, 1 + rows, size): where to write the states; None: a new array.
+        """Return two slices of the runs `rows`, which are whole groups of lanes: the row of the
+        start, and all other rows. The list is empty if one run cannot go on; then `Runner` finds
+        the reason. room (lanes, 1 + rows, size): memory for the states; None: a new array.
         """
         plan, s = self.plan, self.plan.system
         lanes = len(range(rows.start, rows.stop, plan.width)) * plan.width
@@ -164,8 +163,8 @@ class Rollout:
 
 
 def rollout_of(plan: RunPlan) -> Rollout | None:
-    """Return the rollout of the runs of a plan, if they are several, short enough for one slice,
-    and no motion could open a loop; None for others, which go through `Runner`.
+    """Return the rollout of a plan if there are several runs, each short enough for one slice, and
+    no prescribed motion could open a loop; None for other plans, which use `Runner`.
     """
     try:
         found = Rollout.of(plan) if plan.width > 1 and not can_tear(plan) else None

@@ -1,8 +1,9 @@
 """Runner: the time loop of a group of runs, as a generator of slices.
 
-A slice ends after a number of rows or steps that depends on nothing but the plan, so that a run
-that was stopped after any slice and restarted from its checkpoint is the same, bit for bit, as one
-that was not stopped. Between slices Python controllers are sampled and events are handled.
+A slice is a piece of the run with its output rows. It ends after a number of rows or steps that
+depends on nothing but the plan, so that a run that was stopped after any slice and restarted from
+its checkpoint is the same, bit for bit, as one that was not stopped. Between slices Python
+controllers are sampled and events are handled.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ EQUAL_STEPS_PER_SLICE = 20_000  # most steps in a slice of a method with equal s
 
 @dataclass(frozen=True)
 class Slice:
-    """Rows of W runs: times (n,), states (n, size, W), held inputs and modes (n, nu, W)."""
+    """Output rows of W runs: times (n,), states (n, size, W), held inputs and modes (n, nu, W)."""
 
     t: Array
     x: Array
@@ -47,12 +48,12 @@ class Slice:
 class Checkpoint:
     """One run between two slices: everything that the next slice depends on.
 
-    t: s. row: the index of the next output time. asked: how many samples of a Python controller
-    were taken. h: the next step, s. x, held: the state; inputs and modes. tally: its cost. events:
-    the state of the event handler, or None. over, status, sentence: whether and how it has ended.
-    moved: how far and how fast it has been; origin: the state at its start or at its last impact
-    (`error_scales.py`). sides: on which side of zero the conditions of events were last seen
-    (`guard_sides.py`). watch: what is known of its stiffness (`stiffness.py`).
+    t: s. row: the index of the next output time. asked: the number of samples of a Python
+    controller so far. h: the next step, s. x, held: the state; inputs and modes. tally: its cost.
+    events: the state of the event handler, or None. over, status, sentence: whether and how it has
+    ended. moved: how far and how fast it has moved; origin: the state at its start or at its last
+    impact (`error_scales.py`). sides: on which side of zero the conditions of events were last seen
+    (`guard_sides.py`). watch: the evidence of its stiffness (`stiffness.py`).
     """
 
     t: float
@@ -78,7 +79,9 @@ class Checkpoint:
 
 
 class _SliceStart(NamedTuple):
-    """What a slice of a single run begins with, to compute it once more."""
+    """The state at the beginning of a slice of a single run, from which the slice can be computed
+    again.
+    """
 
     t: float
     row: int
@@ -92,8 +95,8 @@ class _SliceStart(NamedTuple):
 
 
 class Runner:
-    """A group of runs in progress: the engine, the event handler (`agenda`), and the time and row
-    reached.
+    """A group of runs in progress: the engine, the event handler (`agenda`), and the time and
+    output row reached.
     """
 
     def __init__(self, plan: RunPlan, rows: slice = slice(0, 1)):
@@ -128,8 +131,8 @@ class Runner:
         self.begun = False
 
     def slices(self) -> Iterator[Slice]:
-        """Yield the row of the start, unless the run continues from a checkpoint, then the others
-        up to the end of the run.
+        """Yield slices up to the end of the run. The first is the row of the start, unless the run
+        continues from a checkpoint.
         """
         if not self.begun:
             yield self._begin()
@@ -142,13 +145,13 @@ class Runner:
             yield part
 
     def _begin(self) -> Slice:
-        """Return the row of the start, after the events at that instant were handled."""
+        """Handle the events at the start, and return the row of the start."""
         self.begun, x, held = True, self.engine.x.copy(), self.engine.held.copy()
         ended = self.agenda.begin(self.t) if self.agenda is not None else False
         if self.sampled:
             if begin := getattr(self.plan.control, "begin", None):  # a controller with a state
                 begin(self.t)
-            self._ask()
+            self._sample_controller()
         if ended:
             self._end()
         # modes after an impact do not fit the state before it
@@ -161,7 +164,7 @@ class Runner:
         """Advance by one slice, and return its rows."""
         plan, engine = self.plan, self.engine
         if self.sampled and self.t >= plan.start + self.asked * self.sample:
-            self._ask()
+            self._sample_controller()
         end, last = self._until()
         if plan.forces is not None and plan.adaptive:
             engine.u[:] = engine.pieces.forces[:, engine.pieces.number(self.t, after=True)].T
@@ -218,7 +221,7 @@ class Runner:
 
     @property
     def _steps(self) -> int:
-        """Steps in the next slice, at most."""
+        """Return the largest number of steps in the next slice."""
         usual = STEPS_PER_SLICE.get(self.plan.how.kind, self.plan.most)
         if not self._tears:
             return usual
@@ -248,8 +251,9 @@ class Runner:
         e.sides.restore(start.sides)
 
     def _torn(self, t: Array, x: Array, u: Array, start: _SliceStart | None) -> Slice | None:
-        """The rows of a slice up to where its prescribed motion tears a loop, which ends the run;
-        None where it does not. start: of the slice, if it can be computed once more.
+        """Return the rows of a slice up to where its prescribed motion tears a loop, which ends the
+        run; None where no loop is torn. start: the beginning of the slice, if it can be computed
+        again.
         """
         e = self.engine
         every = np.append(t, self.t)
@@ -285,8 +289,8 @@ class Runner:
         return dead_positions.openings(self.plan, np.repeat(t, W), states, held, p).reshape(n, W)
 
     def _held(self, t: Array) -> Array:
-        """Return (rows, nu, W): inputs and modes at rows that were just computed; of piecewise
-        constant forces those that acted until there.
+        """Return (rows, nu, W): the inputs and modes at rows that were just computed; of piecewise
+        constant forces, those that acted up to each row.
         """
         stepped = self.plan.forces is not None and not self.plan.adaptive
         return held_at(t, self.engine.held.copy(), self.engine.pieces if stepped else None)
@@ -298,7 +302,9 @@ class Runner:
         self.sentence = why
 
     def _until(self) -> tuple[float, int]:
-        """Return the end of the next slice without events (s), and the index after its last row."""
+        """Return the end of the next slice (s) if no event ends it before, and the index after that
+        of its last output row.
+        """
         times = self.plan.times
         length = rows_of_slice(self.plan)
         last = min((self.row // length + 1) * length, len(times))
@@ -322,14 +328,14 @@ class Runner:
         return self.agenda.due(self.t) if self.status == drivers.REACHED else False
 
     def _end(self) -> None:
-        """End the run by the event that was just handled."""
+        """End the run because of the event that was just handled."""
         assert self.agenda is not None
         self.over = True
         self.status = drivers.EVENT
         self.sentence = f"ended by {self.agenda.ended_by!r} at t = {self.t:.9g} s"
 
-    def _ask(self) -> None:
-        """Sample the Python controller."""
+    def _sample_controller(self) -> None:
+        """Evaluate the Python controller at the present time."""
         ask(self.engine, self.plan.control, self.t)
         self.asked += 1
 
@@ -346,7 +352,7 @@ class Runner:
 
     @property
     def contacts(self) -> ContactHandler | None:
-        """The contacts of the run, or None."""
+        """The handler of the contacts of the run, or None."""
         return self.agenda.contacts if self.agenda is not None else None
 
     # --- to continue later
@@ -373,7 +379,7 @@ class Runner:
         )
 
     def restore(self, c: Checkpoint) -> None:
-        """Continue from a checkpoint; a run that had failed is tried again."""
+        """Continue from a checkpoint; a run that had failed is tried again from there."""
         e, self.begun = self.engine, True
         self.t = c.t
         self.row = c.row
@@ -404,8 +410,8 @@ def rows_of_slice(plan: RunPlan) -> int:
 
 
 def held_at(t: Array, held: Array, pieces: Pieces | None) -> Array:
-    """Return (rows, nu, W): inputs and modes at rows t (s): `held` (nu, W) throughout, except
-    piecewise constant forces, of which those that acted until each row.
+    """Return (rows, nu, W): the inputs and modes at rows with times t (s): `held` (nu, W) at all
+    rows, except piecewise constant forces, of which those that acted up to each row.
     """
     now = np.broadcast_to(held, (len(t), *held.shape))
     if pieces is None:
@@ -441,8 +447,9 @@ def forces(nv: int, control: Any) -> Array:
 
 
 def ask(engine: Engine, control: Any, t: float) -> None:
-    """Set the inputs to what a Python controller returns at t (s); they are held until its next
-    sample. Raise SimulationError where it returns another shape, or a number that is not finite.
+    """Set the inputs to the forces that a Python controller returns at t (s); they are held until
+    its next sample. Raise SimulationError where it returns another shape, or a number that is not
+    finite.
     """
     s = engine.system
     q, v = decoded(s, engine.x, engine.p)

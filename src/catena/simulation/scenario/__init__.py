@@ -1,5 +1,5 @@
-"""Scenario: what a run of a mechanism is, read from the [scenario] table of its file or from a file
-that names another.
+"""Scenario: the description of a run (its duration, start, controllers, events and options), read
+from the [scenario] table of a mechanism's file, or from a file that names the file of a mechanism.
 
     [scenario]              mechanism = "arm.urdf"      # or { file = "solo.urdf", floating = true }
     until = "5 s"

@@ -3,7 +3,7 @@
     control = { kind = "pd", kp = 100, kd = 20, target = { elbow = "30 deg" } }
 
 [[scenario.control]] gives several, whose forces add. Each kind is a record: its keys are the
-arguments of what `make` makes.
+arguments of its function `make`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from ...formats.toml import (
 from ...model import Mechanism
 from .. import control
 from .kinds import Context, Family, Kind, Reader, TableKey, flag, named, number, point, reads, word
-from .motion import beside, one_or_more, read_trajectory
+from .motion import csv_path, one_or_more, read_trajectory
 from .names import by_name
 
 if TYPE_CHECKING:
@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 def read_control(
     t: Table, m: Mechanism, folder: Path, trusted: bool = False
 ) -> Controller | FMU | None:
-    """The controller, or the sum of several; None where there is a fault. trusted: whether an FMU
-    may be run.
+    """Return the controller, or the sum of several; None where the table has a fault. trusted:
+    whether an FMU may be run.
     """
     found = [
         CONTROLLERS.read(table, Context(m, folder, trusted=trusted))
@@ -60,7 +60,7 @@ _TRAJECTORY = Inside("trajectory")
 
 @reads(Either((Quantity("any", symbolic=False), ByName("any", "any"))))
 def gains(t: Table, key: str, c: Context) -> object:
-    """One gain for all, or a table by joints or coordinates."""
+    """Read one gain for all coordinates, or a table of gains by joints or coordinates."""
     if not isinstance(t.data[key], dict):
         return t.number(key, "any", symbolic=False)
     table = t.table(key)
@@ -68,7 +68,7 @@ def gains(t: Table, key: str, c: Context) -> object:
 
 
 def path(letter: str) -> Reader:
-    """A trajectory of coordinates ("q") or of forces ("tau")."""
+    """Return a reader of a trajectory of coordinates ("q") or of forces ("tau")."""
 
     @reads(_TRAJECTORY)
     def read(t: Table, key: str, c: Context) -> object:
@@ -80,7 +80,7 @@ def path(letter: str) -> Reader:
 
 @reads(Either((_TRAJECTORY, Quantity("any", symbolic=False))))
 def target(t: Table, key: str, c: Context) -> object:
-    """A trajectory, or one number for all coordinates."""
+    """Read a trajectory, or one number for all coordinates."""
     return (
         path("q")(t, key, c)
         if isinstance(t.data[key], dict)
@@ -90,7 +90,9 @@ def target(t: Table, key: str, c: Context) -> object:
 
 @reads(Either((Quantity("any", symbolic=False), Word(("effort",)), ByName("force", "torque"))))
 def limits(t: Table, key: str, c: Context) -> object:
-    """ "effort", one force for all, or a table of forces and of pairs [lowest, highest]."""
+    """Read force limits: the word "effort", one force for all, or a table of forces and of pairs
+    [lowest, highest].
+    """
     given = t.data[key]
     if given == "effort":
         return given
@@ -110,13 +112,13 @@ def limits(t: Table, key: str, c: Context) -> object:
 
 @reads(Vector("number", symbolic=False))
 def direction(t: Table, key: str, c: Context) -> object:
-    """Three numbers without a unit."""
+    """Read three numbers without unit."""
     return t.vector(key, "number", symbolic=False)
 
 
 @reads(Either((Flag(), Quantity("time", symbolic=False))))
 def windup(t: Table, key: str, c: Context) -> object:
-    """True, false, or a time."""
+    """Read the option of anti-windup: true, false, or a time."""
     return (
         flag(t, key, c) if isinstance(t.data[key], bool) else t.number(key, "time", symbolic=False)
     )
@@ -135,8 +137,8 @@ def _several(count: int) -> Reader:
 
 @reads(Text("path of an .fmu file"))
 def _fmu(t: Table, key: str, c: Context) -> object:
-    """An .fmu file in the folder of the scenario or below it, which runs where the caller trusts
-    it.
+    """Read the path of an .fmu file in the folder of the scenario or below it. It is run only where
+    the caller trusts it.
     """
     path = c.folder / t.text(key)
     if path.suffix.lower() != ".fmu" or not path.resolve().is_relative_to(c.folder.resolve()):
@@ -157,7 +159,7 @@ def _made_fmu(file: Path, **rest: Any) -> FMU:
 
 
 def _texts(t: Table, key: str, c: Context) -> object:
-    """Texts or numbers by name."""
+    """Read a table of strings or numbers by name."""
     table = t.table(key)
     for name, x in (table.data if table else {}).items():
         if not isinstance(x, str | int | float) or isinstance(x, bool):
@@ -170,7 +172,7 @@ _three, _span = _several(3), _several(2)
 
 @reads(Either((Quantity("any", symbolic=False), Several(Quantity("any", symbolic=False), 3, 3))))
 def along_axes(t: Table, key: str, c: Context) -> object:
-    """One number, or one per axis of the ground."""
+    """Read one number, or one for each axis of the ground."""
     return (
         _three(t, key, c) if isinstance(t.data[key], list) else t.number(key, "any", symbolic=False)
     )
@@ -200,7 +202,7 @@ _ACTUATOR = TableKey("name", word, doc="what results call it")
 
 
 def _of(dimension: str, **keys: str) -> tuple[TableKey, ...]:
-    """Numbers that are needed."""
+    """Return the records of keys that must be given, each a number of this dimension."""
     return tuple(TableKey(name, number(dimension), True, doc=doc) for name, doc in keys.items())
 
 
@@ -341,7 +343,7 @@ CONTROLLERS: Family[Controller | FMU] = Family(
             (
                 TableKey(
                     "file",
-                    beside,
+                    csv_path,
                     True,
                     doc="rows over time, next to this file or below its folder",
                 ),

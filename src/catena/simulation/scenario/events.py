@@ -35,7 +35,7 @@ from .names import by_name, state_entries
 
 
 def read_events(t: Table, m: Mechanism, folder: Path) -> list[Any]:
-    """The events, in the order of the file."""
+    """Return the events in the order of the file."""
     return [
         event
         for table in t.tables("events")
@@ -76,7 +76,7 @@ def _must(record: type, key: str) -> bool:
 
 @reads(Either((Quantity("time", symbolic=False), Several(Quantity("time", symbolic=False)))))
 def _times(t: Table, key: str, _: Context) -> Any:
-    """One time or several."""
+    """Read one time or a list of times."""
     if isinstance(t.data[key], list):
         return tuple(t.scalar(x, key, "time", symbolic=False) for x in t.data[key])
     return t.number(key, "time", symbolic=False)
@@ -84,7 +84,7 @@ def _times(t: Table, key: str, _: Context) -> Any:
 
 @reads(Quantity("length", symbolic=False, also="angle"))
 def _coordinate(t: Table, key: str, c: Context) -> Any:
-    """A value of the coordinate that the table names under `joint`."""
+    """Read a value of the coordinate that the table names under `joint`, in its unit."""
     own = next(
         (p for p in state_entries(c.mechanism, "q") if t.data.get("joint") in (p.name, p.joint)),
         None,
@@ -94,7 +94,7 @@ def _coordinate(t: Table, key: str, c: Context) -> Any:
 
 @reads(ByName("any", "any"))
 def _impulses(t: Table, key: str, c: Context) -> Any:
-    """{coordinate or speed: impulse}."""
+    """Read a table {coordinate or speed: impulse}."""
     table = t.table(key)
     return by_name(table, c.mechanism, "impulse") if table else {}
 

@@ -1,8 +1,8 @@
-"""initial = { q = {...}, v = {...}, near = {...} }: where a run starts.
+"""The table `initial = { q = {...}, v = {...}, near = {...} }`: the state in which a run starts.
 
-What is not named is zero, or the limit of its joint nearest to zero; quaternions are the identity.
-With loops the coordinates named in q are kept,
-the others are found so that every loop closes, from the values in `near`; speeds likewise.
+A coordinate that is not named is zero, or the limit of its joint nearest to zero; quaternions are
+the identity. With loops the coordinates named in q keep their values, and the others are found so
+that every loop closes, starting from the values in `near`; speeds likewise.
 """
 
 from __future__ import annotations
@@ -44,8 +44,9 @@ def read_initial(
     top: Table,
     machine: Callable[[Mechanism], Machine] | None = machine_of,
 ) -> tuple[Array, Array, dict[str, list[str]], Array]:
-    """q and v of the start, with loops closed by a machine; the names that were given, {"q": [...],
-    "v": [...]}; the guess they were closed from. machine None leaves them open.
+    """Return q and v of the start, with loops closed by a machine; the names that the table gives,
+    {"q": [...], "v": [...]}; and the guess from which the loops were closed. If machine is None,
+    loops are left open.
     """
     q = neutral(m)
     v = np.zeros(len(state_entries(m, "v")))
@@ -71,7 +72,9 @@ def read_initial(
 
 
 def neutral(m: Mechanism) -> Array:
-    """Zeros within the limits of joints, and the identity for quaternions."""
+    """Return the coordinates that are zero, or the nearest value within the limits of their joints;
+    quaternions are the identity.
+    """
     zero = np.array(
         [
             1.0 if p.dimension == "number" and p.label.endswith("qw") else 0.0
@@ -82,7 +85,9 @@ def neutral(m: Mechanism) -> Array:
 
 
 def _unit(t: Table, m: Mechanism, q: Array) -> None:
-    """Quaternions have length one; those cut to a few digits are stretched."""
+    """Scale the quaternions of q to length one, in place, because a file gives only a few
+    digits.
+    """
     for first in (
         p for p in state_entries(m, "q") if p.dimension == "number" and p.label.endswith("qw")
     ):

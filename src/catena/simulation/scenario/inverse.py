@@ -1,7 +1,7 @@
 """The forces of a motion: inverse dynamics along a trajectory, as a Result.
 
-With loops the trajectory drives as many coordinates as the mechanism has freedoms; the others
-follow, and the motors sit at the driven ones.
+With loops the trajectory drives as many coordinates as the mechanism has degrees of freedom; the
+others follow, and the motors act on the driven ones.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ FEW, UNKNOWN = 16, 1e-2
 
 
 def placed(mechanism: Mechanism, given: Mapping[str, Any]) -> dict[str, float]:
-    """{coordinate: number} of values by names of joints and coordinates, numbers or texts with a
-    unit; a CatenaError for a wrong name.
+    """Return {coordinate: number} of values by names of joints and coordinates, which are numbers
+    or strings with a unit. Raises a CatenaError for a name that does not exist.
     """
     ledger = FaultLedger()
     table = Table({k: _number_or_text(x) for k, x in given.items()}, "q", ledger)
@@ -65,13 +65,13 @@ def along(
     held: Mapping[str, float] | None = None,
     wrenches: Any = None,
 ) -> Result:
-    """tau along a trajectory: a .csv file (time and coordinates; a spline goes through its rows) or
-    a Trajectory.
+    """Return the motor forces tau along a trajectory as a Result. They move the mechanism and
+    overcome its damping and friction.
 
-    tau is what the motors give: it moves the mechanism and overcomes its damping and friction.
-    step: s between rows. near: coordinates (nq,) from which loops are closed at the first instant,
-    by default all zero. held: coordinates that rest at a value, for those that the trajectory has
-    no column of. wrenches: forces from outside over time, a .csv file or `Wrenches`.
+    trajectory: a Trajectory, or a .csv file (time and coordinates; a spline goes through its rows).
+    step: the time between output rows, s. near: coordinates (nq,) from which loops are closed at
+    the first instant, by default zero. held: {coordinate: value} of coordinates at rest that the
+    trajectory does not contain. wrenches: external forces over time, a .csv file or `Wrenches`.
     """
     began = clock.perf_counter()
     machine = machine_of(mechanism)
@@ -172,8 +172,8 @@ def _followed(
     turned: list[Orientation],
     near: Array | None,
 ) -> tuple[Array, Array, Array]:
-    """q, v, a of all coordinates: those of the trajectory, scalar ones and orientations, and with
-    loops the others.
+    """Return q, v and a of all coordinates: those of the trajectory (scalar coordinates and
+    orientations), and with loops also those that follow from them.
     """
     if machine.rows and turned:
         raise CatenaError(
@@ -200,7 +200,7 @@ def _followed(
 def _motors(
     machine: Machine, driven: list[str], q: Array, v: Array, a: Array, lost: Array, outside: Any
 ) -> Array:
-    """What the motors give, losses included."""
+    """Return the forces of the motors, including joint losses."""
     if not machine.rows:
         return machine.inverse_dynamics(q, v, a, outside) - lost
     each = [{key: w[k] for key, w in outside.items()} if outside else None for k in range(len(q))]
@@ -223,8 +223,8 @@ def _dataset(
     lost: Array,
     outside: Any = None,
 ) -> tuple[xr.Dataset, float]:
-    """What is shown, and the work that rows this far apart leave unknown, J: the difference of
-    Simpson's rule and trapezia.
+    """Return the dataset of the result, and the uncertainty of the work (J) due to the distance
+    between rows: the difference between Simpson's rule and the trapezoidal rule.
     """
     from scipy.integrate import cumulative_simpson, cumulative_trapezoid
 

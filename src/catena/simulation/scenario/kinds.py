@@ -1,5 +1,5 @@
-"""Families whose members are written as a table with a `kind`: controllers and trajectories. One
-record per kind.
+"""Families whose members are written in a file as a table with the key `kind`: controllers and
+trajectories. Each kind is one record.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ Made = TypeVar("Made")
 
 
 class Context(NamedTuple):
-    """Where a table stands. letter: what its values by name are, "q" coordinates or "tau" forces.
-    trusted: whether programs may run.
+    """The surroundings of a table that is read. letter: whether its values by name are coordinates
+    ("q") or forces ("tau"). trusted: whether programs named in the file may run.
     """
 
     mechanism: Mechanism
@@ -45,8 +45,8 @@ class Context(NamedTuple):
 
 @dataclass(frozen=True)
 class Reader:
-    """How a key is read, and what may stand there. read(table, key, context): its value; faults go
-    to the table.
+    """The type of a value in a file, and the function that reads it. read(table, key, context)
+    returns the value; faults are reported to the table.
     """
 
     type: Type
@@ -57,14 +57,14 @@ class Reader:
 
 
 def reads(type: Type) -> Callable[[Callable[[Table, str, Context], object]], Reader]:
-    """Make a function a reader of values of that type."""
+    """Return a decorator that makes a function the reader of values of that type."""
     return lambda read: Reader(type, read)
 
 
 @dataclass(frozen=True)
 class TableKey:
-    """A key of a kind's table, and of its maker's arguments. what: follows where it is missing.
-    doc: its meaning in a few words.
+    """A key of the table of a kind, and an argument of its function `make`. what: a remark that
+    follows the error message where the key is missing. doc: its meaning in a few words.
     """
 
     name: str
@@ -76,9 +76,9 @@ class TableKey:
 
 @dataclass(frozen=True)
 class Kind(Generic[Made]):
-    """A member: make(**values of its keys) makes it; with `of_mechanism`, the mechanism is its
-    first argument. It may be given as "module:name", and is then imported when it is needed. doc:
-    one line. alternatives: groups of keys, of which exactly one is given.
+    """A member of a family: make(**values of its keys) returns the object; with `of_mechanism`, the
+    mechanism is its first argument. doc: one line. alternatives: groups of keys of which exactly
+    one must be given.
     """
 
     name: str
@@ -89,7 +89,7 @@ class Kind(Generic[Made]):
     alternatives: tuple[tuple[str, ...], ...] = ()
 
     def described(self) -> FileKind:
-        """What a file may say of it; defaults are those of its maker."""
+        """Return the keys that a file may give for this kind, with the default values of `make`."""
         make = loaded(self.make)
         keys = tuple(
             FileKey(k.name, k.read.type, k.doc, default_of(make, k.name), k.needed)
@@ -102,12 +102,12 @@ class Family(Registry[Kind[Made]]):
     """The kinds of a family, by name."""
 
     def described(self) -> list[FileKind]:
-        """What a file may say of each."""
+        """Return the keys that a file may give for each kind."""
         return [kind.described() for kind in self.values()]
 
     def read(self, t: Table, context: Context, word: str = "kind") -> Made | None:
-        """What a table makes, whose kind stands under the key `word`; None where the table has a
-        fault.
+        """Return the object that a table describes; None where the table has a fault. word: the key
+        under which its kind stands.
         """
         before, name = t.faults, t.text(word)
         if name not in self:
@@ -131,7 +131,7 @@ class Family(Registry[Kind[Made]]):
 
 # --- readers of keys
 def number(dimension: str) -> Reader:
-    """A number of some dimension."""
+    """Return a reader of a number of some dimension."""
     return Reader(
         Quantity(dimension, symbolic=False),
         lambda t, key, _: t.number(key, dimension, symbolic=False),
@@ -139,7 +139,7 @@ def number(dimension: str) -> Reader:
 
 
 def numbers(dimension: str) -> Reader:
-    """A list of numbers."""
+    """Return a reader of a list of numbers of some dimension."""
     return Reader(
         Several(Quantity(dimension, symbolic=False)),
         lambda t, key, _: [t.scalar(x, key, dimension, symbolic=False) for x in t.items(key)],
@@ -148,35 +148,36 @@ def numbers(dimension: str) -> Reader:
 
 @reads(Vector(symbolic=False))
 def point(t: Table, key: str, _: Context) -> object:
-    """Three lengths."""
+    """Read three lengths."""
     return t.vector(key, "length", symbolic=False)
 
 
 @reads(Text())
 def word(t: Table, key: str, _: Context) -> object:
-    """A text."""
+    """Read a string."""
     return t.text(key)
 
 
 def named(of: str) -> Reader:
-    """The name of something."""
+    """Return a reader of the name of an item of the mechanism."""
     return Reader(Name(of=of), word.read)
 
 
 def choice(*words: str) -> Reader:
-    """One of these words; what makes of them looks at them."""
+    """Return a reader of one of these words; the function `make` checks it."""
     return Reader(Word(words), word.read)
 
 
 @reads(Flag())
 def flag(t: Table, key: str, _: Context) -> object:
-    """True or false."""
+    """Read true or false."""
     return t.flag(key, False)
 
 
 def values(letter: str = "", along: str = "") -> Reader:
-    """Values by the names of coordinates; with `along`, a list for each, as long as that key's.
-    letter: the context's if none.
+    """Return a reader of values by the names of coordinates; with `along`, of a list of values for
+    each coordinate, as long as the list under that key. letter: "q" or "tau", by default that of
+    the context.
     """
 
     slides, turns = DIMENSIONS[letter or "q"]

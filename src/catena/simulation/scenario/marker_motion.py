@@ -21,10 +21,9 @@ from ..trajectories.piecewise import Trajectory
 def marked(
     mechanism: Mechanism, path: Path, guess: Mapping[str, float] | None = None
 ) -> Trajectory:
-    """The spline through the coordinates of each row of a .csv file: time (s) and FRAME.px,
-    FRAME.py, FRAME.pz (m, ground's axes).
-
-    guess: coordinates by name from which the first row is looked for.
+    """Return the spline through the coordinates found for each row of a .csv file, whose columns
+    are time (s) and FRAME.px, FRAME.py, FRAME.pz (m, in the ground's axes). guess: {coordinate:
+    value} at which the search for the first row begins.
     """
     machine = machine_of(mechanism)
     names, times, values = csv_table(path)

@@ -3,7 +3,8 @@
     motion = { kind = "sine", amplitude = { crank = "10 deg" }, frequency = "2 rad/s", locked =
     ["elbow"] }
 
-A table without kind is a place for each coordinate it names. [[scenario.motion]] gives several.
+A table without `kind` gives each coordinate that it names a constant value. [[scenario.motion]]
+gives several.
 """
 
 from __future__ import annotations
@@ -52,8 +53,8 @@ _ENDS = TableKey(
 
 
 @reads(Text("name of a .csv file"))
-def beside(t: Table, key: str, c: Context) -> Path:
-    """The .csv file that a table names: in the folder of the scenario or below it, nowhere else."""
+def csv_path(t: Table, key: str, c: Context) -> Path:
+    """Read the path of a .csv file, which must be in the folder of the scenario or below it."""
     path = c.folder / t.text(key)
     if path.suffix.lower() != ".csv" or not path.resolve().is_relative_to(c.folder.resolve()):
         t.fault(
@@ -122,7 +123,7 @@ TRAJECTORIES: Family[Trajectory] = Family(
             (
                 TableKey(
                     "file",
-                    beside,
+                    csv_path,
                     True,
                     doc="rows of t and coordinates, next to this file or below its folder",
                 ),
@@ -172,7 +173,7 @@ register(
 
 
 def read_motion(t: Table, m: Mechanism, folder: Path) -> dict[str, Trajectory | str]:
-    """{coordinate: Trajectory} and {joint: "locked"}."""
+    """Return the prescribed motion, {coordinate: Trajectory} and {joint: "locked"}."""
     found: dict[str, Trajectory | str] = {}
     for table in one_or_more(t, "motion"):
         locked = table.items("locked", default=[])
@@ -195,8 +196,8 @@ def read_motion(t: Table, m: Mechanism, folder: Path) -> dict[str, Trajectory | 
 
 
 def read_trajectory(t: Table, m: Mechanism, folder: Path, letter: str = "q") -> Trajectory | None:
-    """A trajectory, or None where the table has a fault. letter: what its values are, "q"
-    coordinates or "tau" forces.
+    """Return a trajectory, or None where the table has a fault. letter: whether its values are
+    coordinates ("q") or forces ("tau").
     """
     if "kind" in t:
         return TRAJECTORIES.read(t, Context(m, folder, letter))
@@ -206,7 +207,7 @@ def read_trajectory(t: Table, m: Mechanism, folder: Path, letter: str = "q") -> 
 
 
 def one_or_more(t: Table, key: str) -> list[Table]:
-    """[scenario.key] as one table, [[scenario.key]] as several."""
+    """Return the tables under a key: one for [scenario.key], several for [[scenario.key]]."""
     if isinstance(t.data[key], list):
         return list(t.tables(key))
     table = t.table(key)

@@ -1,4 +1,6 @@
-"""Values by the names of joints, coordinates and speeds, each in the unit of its freedom."""
+"""Values by the names of joints, coordinates and speeds, each in the unit of its degree of
+freedom.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +23,8 @@ DIMENSIONS = {
 
 
 class StateEntry(NamedTuple):
-    """A coordinate or speed: its name, its joint's, its label in the joint, where it stands, what
-    it measures.
+    """A coordinate or speed: its name, the name of its joint, its label within the joint, its index
+    `at` in q or v, and its dimension.
     """
 
     name: str
@@ -33,7 +35,7 @@ class StateEntry(NamedTuple):
 
 
 def state_entries(m: Mechanism, letter: str) -> list[StateEntry]:
-    """The coordinates ("q") or the speeds ("v" and others), in order."""
+    """Return the coordinates ("q") or the speeds ("v" and others), in order."""
     found: list[StateEntry] = []
     for j in m.moving:
         names = j.coordinate_names if letter == "q" else j.speed_names
@@ -49,8 +51,8 @@ def state_entries(m: Mechanism, letter: str) -> list[StateEntry]:
 
 
 def named_values(t: Table, m: Mechanism, letter: str) -> dict[int, Any]:
-    """{place: value} of a table such as { elbow = "30 deg", base = [0, 0, 1], arm = { Rz = 0.3, Dx
-    = "5 cm" } }.
+    """Return {index: value} of a table such as { elbow = "30 deg", base = [0, 0, 1], arm = { Rz =
+    0.3, Dx = "5 cm" } }.
     """
     found: dict[int, Any] = {}
     for place, value, what in _entries(t, state_entries(m, letter), m):
@@ -61,7 +63,9 @@ def named_values(t: Table, m: Mechanism, letter: str) -> dict[int, Any]:
 
 
 def by_name(t: Table, m: Mechanism, letter: str, count: int | None = None) -> dict[str, Any]:
-    """{coordinate or speed: number}, or {name: list of `count` numbers} of a table of lists."""
+    """Return {coordinate or speed: number}, or {name: list of `count` numbers} for a table of
+    lists.
+    """
     known = state_entries(m, letter)
     if count is None:
         values = named_values(t, m, letter)
@@ -108,7 +112,7 @@ def _entries(
 def _labelled(
     t: Table, joint: str, own: list[StateEntry], value: Mapping[str, Any]
 ) -> Iterator[tuple[StateEntry, Any, str]]:
-    """arm.Rz = 0.3 in TOML is a table arm with a key Rz."""
+    """Read a nested table: arm.Rz = 0.3 in TOML is a table `arm` with a key Rz."""
     for label, x in value.items():
         place = next((p for p in own if p.label == label), None)
         if place is None:

@@ -6,7 +6,7 @@ and u* its conjugate,
 
     w = 2 vec(u* p') / n,      alpha = 2 vec(u* p'') / n - 2 (u . p') w / n
 
-along the body's axes: a part of p' or p'' along u changes the length only, and gives no vector
+along the body's axes. A component of p' or p'' along u changes only the length, and gives no vector
 part.
 """
 
@@ -28,8 +28,8 @@ SHORTEST = 0.5
 
 @dataclass(frozen=True)
 class Orientation:
-    """A ball (or the ball of a free joint) that a trajectory turns: the names of its coordinates,
-    its first places in q and v.
+    """A ball joint (or the ball of a free joint) whose motion a trajectory prescribes: the names of
+    its coordinates, and the indices of the first of them in q and of its first speed in v.
     """
 
     names: tuple[str, ...]
@@ -37,8 +37,8 @@ class Orientation:
     vi: int
 
     def along(self, path: Trajectory, times: Array) -> tuple[Array, Array, Array]:
-        """Unit quaternions (T, 4), angular velocities and accelerations (T, 3) along the body's
-        axes, at times (T,).
+        """Return unit quaternions (T, 4), angular velocities and accelerations (T, 3) along the
+        body's axes, at times (T,).
         """
         p, rate, second = path.of(self.names)(times)
         n = np.linalg.norm(p, axis=-1, keepdims=True)
@@ -55,7 +55,9 @@ class Orientation:
 
 
 def orientations(mechanism: Mechanism, names: tuple[str, ...]) -> list[Orientation]:
-    """The balls of a mechanism whose four coordinates are all among the names of a trajectory."""
+    """Return the ball joints of a mechanism whose four coordinates are all among the names of a
+    trajectory.
+    """
     found, qi, vi = [], 0, 0
     for j in mechanism.moving:
         first = qi
@@ -68,6 +70,8 @@ def orientations(mechanism: Mechanism, names: tuple[str, ...]) -> list[Orientati
 
 
 def _vector_part(u: Array, x: Array) -> Array:
-    """The vector part of the quaternion product u* x, scalar first."""
+    """Return the vector part of the quaternion product u* x, with u* the conjugate; quaternions are
+    scalar first.
+    """
     s, r = u[..., :1], -u[..., 1:]
     return s * x[..., 1:] + x[..., :1] * r + np.cross(r, x[..., 1:])

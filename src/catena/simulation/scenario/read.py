@@ -67,7 +67,9 @@ PARTS: dict[str, Type] = {
 
 
 def _type(option: RunOption) -> Type:
-    """What may stand at the key of an option."""
+    """Return the type of the value at the key of an option, for the documentation and checks of
+    files.
+    """
     if option.choices:
         return Word(option.choices)
     types = {
@@ -80,7 +82,7 @@ def _type(option: RunOption) -> Type:
 
 
 def _option_keys() -> Iterator[FileKey]:
-    """The keys that are options of `simulate`, from their records."""
+    """Return the keys of a scenario that are options of `simulate`, from the records of these."""
     for option in RUN_OPTIONS.values():
         if option.in_files:
             default = option.none_means() if option.none_means else option.default
@@ -168,11 +170,11 @@ SEPARATE = register(
 
 @dataclass(frozen=True)
 class Scenario:
-    """A mechanism, and what `catena.simulate` is to do with it.
+    """A mechanism and the arguments of `catena.simulate` for it.
 
-    q, v: the start. near: the guess from which its loops were closed; kept: the names that were
-    given, {"q": [...], "v": [...]}. options: the other arguments of `simulate`. has_scenario:
-    whether the file itself says how long to run.
+    q, v: the initial state. near: the guess from which its loops were closed; kept: the names that
+    the file gives, {"q": [...], "v": [...]}. options: the other arguments of `simulate`.
+    has_scenario: whether the file itself says how long to run.
     """
 
     mechanism: Mechanism
@@ -187,7 +189,7 @@ class Scenario:
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """What to call `simulate(mechanism, ...)` with."""
+        """Return the arguments with which `simulate(mechanism, ...)` is called."""
         return {"q": self.q, "v": self.v, "until": self.until, **self.options}
 
 
@@ -205,13 +207,13 @@ def read(
     trusted: bool = False,
     **changes: Any,
 ) -> Scenario:
-    """The scenario of a file of any format, or of a built-in example by its name.
+    """Return the scenario of a file of any format, or of a built-in example by its name.
 
     floating, mimic, companion, armature: as for `catena.load`. values: of parameters, in place of
-    the file's. q: coordinates at the start, in place of those that the table gives. options: of the
-    reader of the file's format. otherwise: values where the file says nothing. trusted: whether
-    programs that the file names, FMUs and xacro, may run. changes: values in place of the table's,
-    such as until=2.0 or integrator="rk4"; None leaves what stands there.
+    the file's. q: initial coordinates, in place of those that the table gives. options: of the
+    reader of the file's format. otherwise: values for keys that the file does not give. trusted:
+    whether programs that the file names (FMUs and xacro) may run. changes: values in place of the
+    table's, such as until=2.0 or integrator="rk4"; None leaves the table's value.
     """
     path = formats._find(file)
     top = open_file(path) if path.suffix.lower() == ".toml" else Table({}, "", FaultLedger())
@@ -243,8 +245,8 @@ def read_table(
     trusted: bool = False,
     **changes: Any,
 ) -> Scenario:
-    """The scenario of a file that was opened already, for its mechanism. machine: what closes the
-    loops of the start.
+    """Return the scenario of a file whose table was read already, for its mechanism. machine: the
+    machine that closes the loops of the start.
     """
     return _scenario(path, top, mechanism, {}, {}, machine, changes, trusted)
 
@@ -259,8 +261,8 @@ def _scenario(
     changes: Mapping[str, Any],
     trusted: bool = False,
 ) -> Scenario:
-    """What the table says, in place of what the file of another format has said, and the changes in
-    place of both.
+    """Return the scenario of a table. said: what a file of another format says about the run, which
+    the table overrides; changes: values that override both.
     """
     given = top.table("scenario")
     data = (
@@ -268,7 +270,7 @@ def _scenario(
         | dict(given.data if given else {})
         | {k: x for k, x in changes.items() if x is not None}
     )
-    table = Table(_started(data, q), "scenario", FaultLedger())
+    table = Table(_with_named_state(data, q), "scenario", FaultLedger())
     scenario = _read(table, mechanism, path.parent, machine, trusted)
     if faults := [*top.ledger.faults, *table.ledger.faults]:
         raise FormatError(
@@ -279,9 +281,9 @@ def _scenario(
     return scenario
 
 
-def _started(data: dict[str, Any], q: Mapping[str, Any]) -> dict[str, Any]:
-    """The table with the named state that it starts from in place of the name, coordinates q in
-    place of its own, and signals handed on.
+def _with_named_state(data: dict[str, Any], q: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the table with the named state from which it starts put in place of the state's name,
+    with the coordinates q in place of the table's, and with signals passed on to the controllers.
     """
     states = data.get("states")
     initial = data.get("initial")
@@ -291,21 +293,21 @@ def _started(data: dict[str, Any], q: Mapping[str, Any]) -> dict[str, Any]:
         and isinstance(states.get(initial), Mapping)
     ):
         chosen = dict(states[initial])
-        own = _of_controllers(chosen.pop("signals", {}), data.get("control"))
-        data = {**data, "signals": _over(own, data.get("signals", {})), "initial": chosen}
+        own = _signals_of_controllers(chosen.pop("signals", {}), data.get("control"))
+        data = {**data, "signals": _merged_signals(own, data.get("signals", {})), "initial": chosen}
     if q and isinstance(start := data.get("initial", {}), Mapping):
         data = {**data, "initial": {**start, "q": {**start.get("q", {}), **q}}}
     if isinstance(signals := data.get("signals"), Mapping) and isinstance(
         data.get("control"), list
     ):
-        laws = [_told(law, signals, data["control"]) for law in data["control"]]
+        laws = [_with_signal(law, signals, data["control"]) for law in data["control"]]
         data = {**data, "control": laws}
     return data
 
 
-def _of_controllers(signals: Any, control: Any) -> Any:
-    """The signals of a named state without those of actuators that the file's reader has refused
-    and reported.
+def _signals_of_controllers(signals: Any, control: Any) -> Any:
+    """Return the signals of a named state that belong to controllers; actuators that the reader of
+    the file has refused and reported are left out.
     """
     if not isinstance(signals, Mapping) or not isinstance(control, list):
         return signals
@@ -313,8 +315,12 @@ def _of_controllers(signals: Any, control: Any) -> Any:
     return {name: x for name, x in signals.items() if name in names}
 
 
-def _told(law: dict[str, Any], signals: Mapping[str, Any], control: list[Any]) -> dict[str, Any]:
-    """A controller with the signal that its name is given, or the joint that it alone drives."""
+def _with_signal(
+    law: dict[str, Any], signals: Mapping[str, Any], control: list[Any]
+) -> dict[str, Any]:
+    """Return the table of a controller, with its signal: the one given under the controller's name,
+    or under the name of the only joint that it drives.
+    """
     if law.get("name") in signals:
         return {**law, "signal": signals[law["name"]]}
     joint = _driven_alone(control).get(law.get("name"), "")
@@ -322,7 +328,9 @@ def _told(law: dict[str, Any], signals: Mapping[str, Any], control: list[Any]) -
 
 
 def _driven_alone(control: list[Any]) -> dict[Any, str]:
-    """{controller: joint} of joints that one controller drives, and it no other."""
+    """Return {controller: joint} for each joint that only one controller drives and that is the
+    only joint of this controller.
+    """
     driven = [
         (law.get("name"), joint)
         for law in control
@@ -338,9 +346,9 @@ def _driven_alone(control: list[Any]) -> dict[Any, str]:
     }
 
 
-def _over(below: Any, above: Any) -> Any:
-    """The signals of a state with those of the scenario in their place; what is no table is left to
-    be found.
+def _merged_signals(below: Any, above: Any) -> Any:
+    """Return the signals of a state, overridden by those of the scenario. A value that is not a
+    table is returned as it is, so that the check of its type reports it.
     """
     return (
         {**below, **above}
@@ -352,16 +360,16 @@ def _over(below: Any, above: Any) -> Any:
 
 
 def near(file: str | Path, mechanism: Mechanism) -> Array | None:
-    """The guess that the scenario of a file closes the loops of a mechanism from; None where it has
-    no scenario.
+    """Return the guess from which the scenario of a file closes the loops of a mechanism; None
+    where the file has no scenario.
     """
     found = _initial_of_file(file, mechanism, None)
     return None if found is None else found[3]
 
 
 def start(file: str | Path, machine: Machine) -> Array | None:
-    """The coordinates (nq,) at which the scenario of a file starts, loops closed; None where it
-    does not say.
+    """Return the coordinates (nq,) at which the scenario of a file starts, with loops closed; None
+    where the file does not give a start.
     """
     found = _initial_of_file(file, machine.mechanism, machine)
     return None if found is None else found[0]
@@ -382,7 +390,7 @@ def _initial_of_file(
 
 
 def mechanism_of_table(path: Path, top: Table) -> Mechanism:
-    """The mechanism of a file that was opened already, or of the one it names."""
+    """Return the mechanism of a file whose table was read already, or of the file that it names."""
     return _mechanism(
         path, top, {"floating": False, "mimic": True, "companion": None, "armature": None}
     )[0]
@@ -391,8 +399,8 @@ def mechanism_of_table(path: Path, top: Table) -> Mechanism:
 def _mechanism(
     path: Path, top: Table, options: dict[str, Any], trusted: bool = False
 ) -> tuple[Mechanism, Mapping[str, Any]]:
-    """The mechanism of the file itself, or of the one it names; and what its file says of a run,
-    where it is of another format.
+    """Return the mechanism of the file itself, or of the file that it names; and what a file of
+    another format says about a run.
     """
     word = {"trusted": True} if trusted else {}
     if "mechanism" not in top:
@@ -437,7 +445,9 @@ def _mechanism(
 
 
 def _of_xacro(path: Path, word: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The caller's word, where the reader of a file takes it."""
+    """Return the caller's permission to run xacro as an argument, if the reader of the file takes
+    it.
+    """
     return word if path.suffix.lower() == ".xacro" else {}
 
 
@@ -471,13 +481,13 @@ def _read(
             continue
         if option.name not in parts:
             options[option.name] = _value(t, option)
-        elif (found := _careful(t, option.name, parts[option.name], m, folder)) is not None:
+        elif (found := _read_part(t, option.name, parts[option.name], m, folder)) is not None:
             options[option.name] = found
     return Scenario(m, until, q, v, near, options, _plots(t), kept)
 
 
 def _initial(t: Table) -> Table | None:
-    """The table of the start; a name that is no named state's is a fault."""
+    """Return the table of the start; the name of a state that does not exist is a fault."""
     if not isinstance(t.data.get("initial"), str):
         return t.table("initial")
     states = t.table("states")
@@ -489,8 +499,8 @@ def _initial(t: Table) -> Table | None:
 
 
 def _check_states(t: Table) -> None:
-    """The form of named states and of signals; the values of a state are read where it is
-    chosen.
+    """Check the form of named states and of signals; the values of a state are read where it is
+    used.
     """
     states = t.table("states")
     signals = t.table("signals")
@@ -507,9 +517,9 @@ def _check_states(t: Table) -> None:
             t.fault(f"signals: {unknown('actuator', name, known, 'the scenario')}")
 
 
-def _careful(t: Table, key: str, reader: Any, m: Mechanism, folder: Path) -> Any:
-    """What a part's reader finds; what a controller or trajectory itself refuses is a fault of that
-    part.
+def _read_part(t: Table, key: str, reader: Any, m: Mechanism, folder: Path) -> Any:
+    """Return what a reader finds at a key; an error that a controller or trajectory raises is
+    reported as a fault of that key.
     """
     try:
         return reader(t, m, folder)
@@ -519,7 +529,7 @@ def _careful(t: Table, key: str, reader: Any, m: Mechanism, folder: Path) -> Any
 
 
 def _value(t: Table, option: RunOption) -> Any:
-    """The value at the key of an option that is one number, word or flag."""
+    """Return the value at the key of an option that is one number, word or boolean."""
     key = option.name
     if option.type is bool:
         return t.flag(key, option.default)

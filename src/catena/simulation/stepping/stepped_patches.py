@@ -1,8 +1,8 @@
 """Pairs of shapes in time stepping: the points at which they touch at the moment (their contact
 manifold) are contacts of the solver, which finds them (`contact.patches`).
 
-The tapes compute the poses of a pair and the twist of one shape relative to the other; gaps, places
-and normals are computed in lanes by one function for all pairs of a kind.
+The compiled equations contain the poses of a pair and the twist of one shape relative to the other;
+gaps, places and normals are computed in lanes by one function for all pairs of a kind.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class SteppedPair(ContactPatch):
 
     @property
     def manifold(self) -> Manifold:
-        """How its contact manifold is found."""
+        """The record of its contact manifold: how the points are found."""
         return MANIFOLDS[self.code]
 
     @property
@@ -56,8 +56,8 @@ class SteppedPair(ContactPatch):
 
     @property
     def solids(self) -> tuple[tuple[str, Shape], tuple[str, Shape]]:
-        """Bodies and shapes in the order in which the code takes them: first the surface, or the
-        shape that has no radius.
+        """Bodies and shapes in the order in which the compiled code takes them: first the surface,
+        or the shape without rounding radius.
         """
         return self.pair[1], self.pair[0]
 
@@ -157,8 +157,9 @@ class PairLayout:
 
     @cached_property
     def groups(self) -> tuple[tuple[str, int, int, int, int], ...]:
-        """For each code: its name, its first pair, the pair after its last, the points of each
-        pair, and its first point; as `contact.patches` takes them.
+        """For each code: its name, the index of its first pair, the index after its last pair, the
+        number of points of each pair, and the index of its first point; in the form that
+        `contact.patches` takes.
         """
         found, first, start = [], 0, 0
         for code in dict.fromkeys(pair.code for pair in self.pairs):
@@ -189,8 +190,9 @@ class PairLayout:
         return len(self.pairs), self.points, self.hulls.corner.shape[1], self.sides
 
     def seen(self, values: Array) -> SeenPoints:
-        """Return the manifolds of states: gap (states, k), place and speed (states, k, 3), axes
-        (states, k, 3, 3) of k points. values (states, 38 n): poses, then twists, of n pairs.
+        """Return the manifolds of states as arrays: gap (states, k), place and speed (states, k,
+        3), axes (states, k, 3, 3) of k points. values (states, 38 n): poses, then twists, of n
+        pairs.
         """
         n = len(self.pairs)
         k = self.points
@@ -262,15 +264,15 @@ def pair_twist(s: Tracer, pair: SteppedPair) -> list[Any]:
 
 # --- in lanes
 class SeenPairs(NamedTuple):
-    """The inputs of the code for n pairs: pose (n, 32) and twist (n, 6)."""
+    """The inputs of the compiled function for n pairs: pose (n, 32) and twist (n, 6)."""
 
     pose: Any
     twist: Any
 
 
 class SeenPoints(NamedTuple):
-    """The outputs of the code for k points: gap (k,); place (k, 3); speed (k, 3) along the axes;
-    axes (k, 9): normal and two tangents.
+    """The outputs of the compiled function for k points: gap (k,); place (k, 3); speed (k, 3) along
+    the axes; axes (k, 9): normal and two tangents.
     """
 
     gap: Any
@@ -280,7 +282,7 @@ class SeenPoints(NamedTuple):
 
 
 class SeenScratch(NamedTuple):
-    """The scratch memory of the code: the last fields of a `ContactScratch`."""
+    """The work arrays of the compiled function: the last fields of a `ContactScratch`."""
 
     axes: Any
     points: Any
@@ -292,8 +294,8 @@ class SeenScratch(NamedTuple):
 
 @machine_function()
 def each_block(address, x, y):  # type: ignore[no-untyped-def]  # machine code
-    """Call the compiled code of a block of lanes for each row of x; its outputs go into the same
-    row of y.
+    """Call the compiled function for each row of x, which holds the inputs of one block of lanes,
+    and store the outputs in the same row of y.
     """
     for g in range(x.shape[0]):
         call_block(address, x[g], y[g])

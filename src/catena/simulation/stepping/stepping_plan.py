@@ -62,7 +62,7 @@ def stepped_contacts(
 
 
 def _build(machine: Machine, asked: dict[str, Any]) -> SteppedContacts:
-    """Make the contacts and stops of a run, from options that may have faults."""
+    """Return the contacts and stops of a run, without a check of the options."""
     m = machine.mechanism
     points: tuple[SteppedPoint, ...] = (
         *(x for p in contact_points(m) for x in stepped_points(p, m.contacts[p.contact])),
@@ -115,7 +115,7 @@ def _faults(machine: Machine, asked: dict[str, Any]) -> Iterator[str]:
 
 
 def _numbers(asked: dict[str, Any]) -> Iterator[str]:
-    """Yield a sentence for each option of the solver whose value is not allowed."""
+    """Yield a sentence for each number among the options of the solver that is not allowed."""
     iterations = asked["iterations"]
     residual = asked["residual"]
     if iterations is not None and not (
@@ -153,7 +153,7 @@ def _stops(machine: Machine, restitution: float) -> Iterator[Stop]:
 
 
 def _rubbing(machine: Machine) -> Iterator[DryFriction]:
-    """Yield the dry friction of each speed that has some."""
+    """Yield the record of dry friction of each speed that has some."""
     for k, limit in enumerate(per_speed(machine.mechanism, "friction")):
         if nonzero(limit):
             yield DryFriction(f"friction of {machine.speed_names[k]}", k, limit)
@@ -189,8 +189,8 @@ def apart(machine: Machine, system: SystemSymbols, t: float, q: Array, p: Array)
 
 
 def _gaps(system: SystemSymbols, c: SteppedContacts) -> LaneKernel:
-    """Return (t, q, p) -> gaps of contact points other than those of pairs of shapes; then poses of
-    the pairs, with zeros in place of their twists.
+    """Return the function (t, q, p) -> gaps of the contact points that do not belong to pairs of
+    shapes, then poses of the pairs, with zeros in place of their twists.
     """
 
     def gaps(s: Tracer) -> list[ca.SX]:

@@ -2,10 +2,10 @@
 batches of runs in lanes.
 
     problem    q_m = q + h/2 v;  v_f = v + h a(t + h/2, q_m, v);
-               gap, J, W = J M^-1 J' at q_m                                             a tape
+               gap, J, W = J M^-1 J' at q_m
     solver     impulses P, and the shift of what penetrates, from W and J v_f:
-               `contact.solvers`                                                        a kernel
-    finish     v <- v_f + M^-1 J' P;  q <- q_m moved by h/2 v + M^-1 J' shift           a tape
+               `contact.solvers`
+    finish     v <- v_f + M^-1 J' P;  q <- q_m moved by h/2 v + M^-1 J' shift
 
 Loops act inside M^-1: they are closed while impulses act. Stops of joints (limits = "stop") are
 contacts of one row, and dry friction of joints is a row whose impulse lies between two limits; a
@@ -133,7 +133,7 @@ class SteppedContacts:
 
     @property
     def words(self) -> str:
-        """A text that is equal for contacts that have the same tapes."""
+        """A string that is equal for contacts with the same compiled equations."""
         return repr(
             [(c.point, c.rough) for c in self.plain]
             + [self.pairs]
@@ -164,8 +164,8 @@ class SteppedContacts:
     # --- a part of the state
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The names of the contacts' part of the state: forces of the rows (N, or N m), modes, the
-        summed moment and force of each pair of shapes, and the certificate.
+        """The names of those states that belong to contacts: forces of the rows (N, or N m), modes,
+        the summed moment and force of each pair of shapes, and the certificate.
         """
         joints = [stop.name for stop in self.stops] + [row.name for row in self.rubbing]
         contacts = [c.name for c in self.ordered] + joints
@@ -188,9 +188,9 @@ class SteppedContacts:
             *(f"contact {word}" for word in CERTIFICATE),
         )
 
-    def beside(self, law: Law) -> tuple[Law, ca.SX]:
-        """Return the controller's law with the contacts' state behind its own, and the symbols of
-        the contacts' state.
+    def with_contact_states(self, law: Law) -> tuple[Law, ca.SX]:
+        """Return the law of the controller with the states of the contacts added after its own, and
+        the symbols of these states.
         """
         own = ca.SX.sym("contact", len(self.names))
         jump = None if law.jump is None else ca.vertcat(law.jump, own)
@@ -215,8 +215,8 @@ class SteppedContacts:
         return own[:m], own[m : m + k], own[m + k : last], own[last:]
 
     def with_pairs(self, values: ca.SX, each: int) -> ca.SX:
-        """Return numbers of the plain contacts with zeros inserted where those of pairs of shapes
-        belong. each: how many numbers a contact with friction has.
+        """Return numbers of the plain contacts with zeros inserted for those of pairs of shapes.
+        each: how many numbers a contact with friction has.
         """
         first = each * self.own
         one, other = ca.vertsplit(values, [0, first, values.numel()])
@@ -232,7 +232,8 @@ class SteppedContacts:
     # --- at a configuration
     def kinematics(self, s: Tracer) -> tuple[ca.SX, ca.SX]:
         """Return the gaps (k,) of the plain points and stops, with zeros for friction of joints;
-        and their J (m, nv), with that of the twists of pairs of shapes (6 n, nv) behind it.
+        and their Jacobian J (m, nv), followed by the Jacobian of the twists of pairs of shapes (6
+        n, nv).
         """
         meets = [c.meet(s) for c in self.plain]
         rate = (
@@ -286,7 +287,9 @@ class SteppedContacts:
         return gap, J, X.T if self.width(s) else _symmetric(X), [X, L, root]
 
     def width(self, s: Tracer) -> int:
-        """Return nv where the solver computes W from its factor; 0 where W is on the tape."""
+        """Return nv where the solver computes W from its factor; 0 where the compiled equations
+        contain W.
+        """
         return s.layout.nv if self.count > MANY or self.pairs else 0
 
     def joint_forces(self, system: SystemSymbols) -> ca.SX:
@@ -300,7 +303,7 @@ class SteppedContacts:
 
     # --- records of the solver
     def problem_shapes(self, s: Tracer) -> tuple[tuple[int, ...], ...]:
-        """Return the shapes of the arrays of a `ContactProblem`."""
+        """Return the shapes of the arrays of the `ContactProblem`."""
         k = self.count
         m = self.rows
         r = self.rough
@@ -371,8 +374,8 @@ class SteppedContacts:
 
 
 class Stepper:
-    """The three pieces of a step, compiled for `width` lanes. size: of the memory in which they
-    hand numbers to each other; given: how much of it is the problem.
+    """The three functions of a step, compiled for `width` lanes. size: the size of the memory in
+    which they pass on numbers; given: how many of these are the contact problem.
     """
 
     def __init__(self, system: SystemSymbols, width: int):
@@ -386,24 +389,25 @@ class Stepper:
 
     @property
     def addresses(self) -> tuple[int, int, int]:
-        """The addresses of the three pieces: problem, solver, finish."""
+        """The addresses of the three functions: problem, solver, finish."""
         return self.problem.block_address, self.solver.block_address, self.finish.block_address
 
     def used(self, steps: int) -> None:
-        """Tell the kernels that so many steps follow: see `LaneKernel.used`."""
+        """Announce to the kernels that so many steps follow, see `LaneKernel.used`."""
         self.problem.used(steps)
         self.finish.used(steps)
 
 
 def stepper(system: SystemSymbols, width: int) -> Stepper:
-    """Return the pieces of a step of a system for `width` lanes, compiled once per system."""
+    """Return the functions of a step of a system for `width` lanes, compiled once per system."""
     compiled: Stepper = system.compiled(("stepper", width), lambda: Stepper(system, width))
     return compiled
 
 
 def step_tapes(system: SystemSymbols) -> tuple[ca.Function, ca.Function]:
-    """Return two functions: (t, x, u, p, h) -> the numbers of a `ContactProblem`, then those that
-    the second function needs; and from these and the solver's answer to the state after the step.
+    """Return two functions: (t, x, u, p, h) -> the numbers of a `ContactProblem`, then the numbers
+    that the second function needs; and the function from these and the solver's solution to the
+    state after the step.
     """
     c = system.stepping
     s = system.tracer()
@@ -458,8 +462,8 @@ def step_tapes(system: SystemSymbols) -> tuple[ca.Function, ca.Function]:
 
 
 def speed_change(factors: Sequence[ca.SX], P: ca.SX) -> ca.SX:
-    """Return dv (nv,) of impulses P (m,) of the contact rows, by the matrices that
-    `SteppedContacts.response` returned.
+    """Return the change of speeds dv (nv,) by the impulses P (m,) of the contact rows. factors: the
+    matrices that `SteppedContacts.response` returned.
     """
     if len(factors) == 1:
         return factors[0] @ P

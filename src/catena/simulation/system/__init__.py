@@ -1,8 +1,8 @@
 """The first-order system x' = f(t, x, u, p) of a run, traced and compiled.
 
-first_order     System: mechanism, losses and controller, with all tapes that a run needs
+first_order     System: mechanism, losses and controller, with all compiled functions of a run
 binding_rows    the constraint rows of a state: loops, speed rows, switched constraints
-euler_step      semi-implicit Euler as a tape
+euler_step      a step of semi-implicit Euler as a compiled function
 """
 
 from typing import TYPE_CHECKING

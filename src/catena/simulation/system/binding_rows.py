@@ -1,5 +1,5 @@
-"""The constraint rows of a system as tapes: loops and speed rows, switched constraints in their
-current modes, contact points; and the projection of a state onto them.
+"""The constraint rows of a system as traced functions: loops and speed rows, switched constraints
+in their current modes, contact points; and the projection of a state onto them.
 """
 
 from __future__ import annotations
@@ -14,10 +14,9 @@ from ..terms.symbols import SystemSymbols
 
 
 def binding(system: SystemSymbols) -> ca.Function:
-    """Return the tape (t, q, v, p, modes) -> M, A, A v, B, B v, z.
-
-    M is the mass matrix; A are the rows of loops and speed rows, B those of the switched
-    constraints; z is one for each row of B that is active, else zero.
+    """Return the function (t, q, v, p, modes) -> M, A, A v, B, B v, z. M is the mass matrix; A are
+    the rows of loops and speed rows, B those of the switched constraints; z is one for each active
+    row of B, else zero.
     """
     closed = system.mechanism.constrained
 
@@ -34,8 +33,8 @@ def binding(system: SystemSymbols) -> ca.Function:
 
 
 def touching(system: SystemSymbols) -> ca.Function:
-    """Return the tape (t, q, v, p, modes) -> gaps (k,) of the contact points, and gamma of their
-    rows.
+    """Return the function (t, q, v, p, modes) -> gaps (k,) of the contact points, and gamma of
+    their rows, where B a = gamma keeps a contact closed.
     """
 
     def rows(s: Tracer) -> tuple[ca.SX, ...]:
@@ -46,11 +45,9 @@ def touching(system: SystemSymbols) -> ca.Function:
 
 
 def settle(system: SystemSymbols) -> ca.Function | None:
-    """Return the tape that projects a state x onto the constraints, or None where there is nothing
-    to do.
-
-    Quaternions become unit quaternions, loops are closed by a mass-weighted projection, and speeds
-    are projected onto the rows; driven coordinates are put onto their motion.
+    """Return the function that projects a state x onto the constraints, or None where there are
+    none. Quaternions become unit quaternions, loops are closed by a mass-weighted projection, and
+    speeds are projected onto the rows; driven coordinates are set to their prescribed motion.
     """
     balls = any(node.motion == BALL for node in system.layout.nodes)
     redundant = system.formulation.state is StateKind.BODIES

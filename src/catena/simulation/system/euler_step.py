@@ -1,4 +1,4 @@
-"""Semi-implicit Euler as a tape."""
+"""A step of semi-implicit Euler as one traced function."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ from ..terms.symbols import SystemSymbols
 
 
 def euler_step(system: SystemSymbols) -> ca.Function:
-    """Return the tape (t, x, u, p, h) -> x after one step of semi-implicit Euler with step size h
-    (s).
-
-    Speeds advance by the accelerations, then coordinates by the new speeds.
+    """Return the function (t, x, u, p, h) -> x after one step of semi-implicit Euler with step size
+    h (s). Speeds advance by the accelerations, then coordinates by the new speeds.
     """
     h = ca.SX.sym("h")
     s = system.tracer()

@@ -43,10 +43,10 @@ if TYPE_CHECKING:
 
 
 class System:
-    """The tapes of one simulation.
+    """The traced functions of one simulation.
 
-    law: a controller that is part of the tape; its `law(system) -> Law` reads the symbols t, q, v,
-    u, p of this system. motion: the prescribed motion, {coordinate: Trajectory} or {joint:
+    law: a controller that is part of the equations; its `law(system) -> Law` reads the symbols t,
+    q, v, u, p of this system. motion: the prescribed motion, {coordinate: Trajectory} or {joint:
     "locked"}; see `prescribed.py`. friction: "smooth", or "stick" for the joints in `holding`.
     stabilise: how loops are kept closed, a name or record of `stabilisation.py`. holding: the
     switched constraints. equations: those by the formulation `by`, where they exist already;
@@ -112,7 +112,7 @@ class System:
         self.controller, self.touching_state = (
             (self.controller, ca.SX.zeros(0))
             if stepping is None
-            else stepping.beside(self.controller)
+            else stepping.with_contact_states(self.controller)
         )
         self.c, self.nc = self.controller.state, len(self.controller.names)
         # indices in the state of the times of the next samples
@@ -134,11 +134,9 @@ class System:
         make: Callable[[Tracer], Sequence[ca.SX]],
         modes: bool = False,
     ) -> ca.Function:
-        """Return the function (t, q, v, p) -> expressions that `make` computes with a tracer.
-
-        It is cached under `name` and `words` for other systems of the same mechanism. With `modes`
-        it also takes the modes of the switched constraints, and is cached only where these have a
-        key.
+        """Return the function (t, q, v, p) -> expressions that `make` computes with a tracer. It is
+        cached under `name` and `words` for other systems of the same mechanism. With `modes` it
+        also takes the modes of the switched constraints, and is cached only where these have a key.
         """
         s = self.tracer()
         more = [self.holding.symbols] if modes else []
@@ -163,21 +161,19 @@ class System:
         )
 
     def follow(self, trajectory: Trajectory) -> Following:
-        """Return a trajectory as part of this system: its `at(t)` returns q, v, a as
+        """Return a trajectory as part of this system; its method `at(t)` returns q, v, a as
         expressions.
         """
         return self._followed.one(trajectory)
 
     def aim(self, t: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
-        """Return q, v, a of the coordinates that are driven on a trajectory, at the symbol t."""
+        """Return q, v, a of the coordinates with a prescribed motion, at the symbol t."""
         motion = self.driven.motion if self.driven is not None else None
         return self.follow(motion).at(t) if motion is not None else (ca.SX.zeros(0),) * 3
 
     @cached_property
     def column_scales(self) -> np.ndarray:
-        """C (nv,) of `kernels.rank`: the squared length relative to which each speed is
-        measured.
-        """
+        """C (nv,) of `kernels.rank`: the scales of the speeds, as squared lengths."""
         return column_scales(self.layout)
 
     @cached_property
@@ -194,16 +190,15 @@ class System:
 
     @cached_property
     def row_scales(self) -> tuple[list[float], list[float]]:
-        """The scales N of the rows of loops and speeds, and of the switched constraints.
-
-        Zero stands for a row that is measured relative to its entries.
+        """The scales N of the rows of loops and speeds, and of the switched constraints. Zero
+        stands for a row whose scale is computed from its entries.
         """
         s = self.tracer()
         return s.row_scales(), self.holding.row_scales(s)
 
     @property
     def inputs(self) -> list[ca.SX]:
-        """The inputs of every tape of this system: t, the whole state, (u, modes), p."""
+        """The inputs of every function of this system: t, the whole state, (u, modes), p."""
         return [
             self.t,
             ca.vertcat(self.x, self.c, self.work),
@@ -234,9 +229,8 @@ class System:
         return found
 
     def under(self, given: ca.SX) -> tuple[ca.SX, ca.SX]:
-        """Return a and tau (nv,) under the joint forces `given`.
-
-        On driven speeds tau is the force that their motion requires.
+        """Return the accelerations a (nv,), and tau (nv,), while the joint forces `given` act. On
+        driven speeds tau is the force that their motion requires.
         """
         e = self.equations
         here = [self.t, self.q, self.v, self.p]
@@ -255,7 +249,7 @@ class System:
 
     @cached_property
     def held(self) -> tuple[ca.SX, ca.SX]:
-        """The multipliers of the switched constraints, and the joint forces (nv,) that they
+        """The multipliers of the switched constraints, and the joint forces (nv,) that these
         cause.
         """
         if self.stepping is not None:
@@ -266,7 +260,7 @@ class System:
 
     @cached_property
     def _moved(self) -> tuple[ca.SX, ca.SX]:
-        """a and tau (nv,) under all forces, without what a stabiliser adds."""
+        """a and tau (nv,) under all forces, without the accelerations that a stabiliser adds."""
         return self.under(self.controller.tau + self.losses + self.held[1])
 
     @property
@@ -280,7 +274,7 @@ class System:
 
     @cached_property
     def acceleration(self) -> ca.SX:
-        """a (nv,) under these forces, with what a stabiliser adds."""
+        """The accelerations a (nv,) under these forces, with those that a stabiliser adds."""
         return self._moved[0] + self.pull[0]
 
     @cached_property
@@ -320,14 +314,14 @@ class System:
 
     @cached_property
     def derivative(self) -> ca.Function:
-        """The tape (t, x, u, p) -> x'."""
+        """The function (t, x, u, p) -> x', the rate of the state."""
         rate = ca.vertcat(self._rate, self.controller.rate, self.power)
         return ca.Function("derivative", self.inputs, [ca.cse(ca.densify(rate))])
 
     @cached_property
     def tangent(self) -> ca.Function:
-        """The tape (t, x, u, p, d) -> the derivative of x' along d (size + 1,): the change of x,
-        then that of t.
+        """The function (t, x, u, p, d) -> the derivative of x' along d (size + 1,): the change of
+        x, then that of t.
         """
         return self._tangent(self.derivative)
 
@@ -337,7 +331,7 @@ class System:
         return self.tangent if not self.holding.size else self._tangent(self.free_derivative)
 
     def _tangent(self, f: ca.Function) -> ca.Function:
-        """Return the directional derivative of a tape of this system."""
+        """Return the directional derivative of a function of this system."""
         t, x, *others = self.inputs
         d = ca.SX.sym("d", self.size + 1)
         (rate,) = f.call([t, x, *others])
@@ -346,7 +340,7 @@ class System:
 
     @cached_property
     def jacobian(self) -> ca.Function:
-        """The tape (t, x, u, p) -> dx'/dx, for implicit methods."""
+        """The function (t, x, u, p) -> dx'/dx, for implicit methods."""
         rate = ca.vertcat(self._rate, self.controller.rate, self.power)
         return ca.Function(
             "jacobian", self.inputs, [ca.cse(ca.densify(ca.jacobian(rate, self.inputs[1])))]
@@ -359,10 +353,8 @@ class System:
 
     @cached_property
     def guard(self) -> ca.Function | None:
-        """The tape (t, x, u, p) -> values of the guards, their rates, and the fastest turn of the
-        joints.
-
-        None where the run has no guards.
+        """The function (t, x, u, p) -> values of the guards, their rates, and the fastest turn of
+        the joints. None where the run has no guards.
         """
         s = self.tracer()
         turning = ca.Function("turning", [s.v], [fastest_turn(s, self.holding.watched_values(s))])
@@ -382,7 +374,7 @@ class System:
         return None if self.guard is None else self._free(self.guard)
 
     def _free(self, f: ca.Function) -> ca.Function:
-        """Return a tape of this system with all switched constraints inactive."""
+        """Return a function of this system with all switched constraints inactive."""
         if not self.holding.size:
             return f
         t, x, u, p = self.inputs
@@ -392,7 +384,7 @@ class System:
 
     @cached_property
     def bounds(self) -> ca.Function:
-        """The tape p -> lower limits, upper limits and dry friction of the speeds that can be
+        """The function p -> lower limits, upper limits and dry friction of the speeds that can be
         held.
         """
         s = self.tracer()
@@ -400,14 +392,14 @@ class System:
 
     @cached_property
     def forces(self) -> ca.Function:
-        """The tape (t, x, u, p) -> a, and the multipliers mu of the switched constraints."""
+        """The function (t, x, u, p) -> a, and the multipliers mu of the switched constraints."""
         return ca.Function(
             "forces", self.inputs, ca.cse([ca.densify(self.acceleration), ca.densify(self.held[0])])
         )
 
     @cached_property
     def jump(self) -> ca.Function | None:
-        """The tape (t, x, u, p) -> x after a sample of the controller; None if nothing is
+        """The function (t, x, u, p) -> x after a sample of the controller; None if nothing is
         sampled.
         """
         if self.controller.jump is None:
@@ -420,41 +412,43 @@ class System:
 
     @cached_property
     def binding(self) -> ca.Function:
-        """The tape (t, q, v, p, modes) -> M, A, A v, B, B v, z; see `binding_rows.binding`."""
+        """The function (t, q, v, p, modes) -> the mass matrix M; the rows A that always hold, and
+        their rates A v; the rows B that are switched, their rates B v, and which of them are on
+        (z). See `binding_rows.binding`.
+        """
         return binding(self)
 
     @cached_property
     def touching(self) -> ca.Function:
-        """The tape (t, q, v, p, modes) -> gaps (k,) of the contact points, and gamma of their
+        """The function (t, q, v, p, modes) -> gaps (k,) of the contact points, and gamma of their
         rows.
         """
         return touching(self)
 
     @cached_property
     def settle(self) -> ca.Function | None:
-        """The tape (t, x, u, p) -> x projected onto the constraints; None where there is nothing
-        to do.
+        """The function (t, x, u, p) -> x projected onto the constraints; None where there are
+        none.
         """
         return settle(self)
 
     @property
     def binds(self) -> bool:
-        """Whether states are projected onto rows or put onto a prescribed motion."""
+        """Whether states are projected onto rows or set to a prescribed motion."""
         rows = self.mechanism.constrained and self.stabiliser.projects
         return rows or bool(self.holding.locks or self.holding.contacts) or self.driven is not None
 
     @cached_property
     def step(self) -> ca.Function:
-        """The tape (t, x, u, p, h) -> x after one step of semi-implicit Euler."""
+        """The function (t, x, u, p, h) -> x after one step of semi-implicit Euler."""
         return euler_step(self)
 
     @cached_property
     def observe(self) -> ca.Function:
-        """The tape (t, x, u, p) -> what a result records of a state.
-
-        In order: q, v, a, tau, (kinetic, potential) energy, residuals and rates of the constraint
-        rows, the closeness of their rank to a change, multipliers of the switched constraints, and
-        the joint forces of losses and switched constraints.
+        """The function (t, x, u, p) -> what a result records of a state. In order: q, v, a, tau,
+        (kinetic, potential) energy, residuals and rates of the constraint rows, how close their
+        rank is to changing, multipliers of the switched constraints, and the joint forces of losses
+        and switched constraints.
         """
         here = self.t, self.q, self.v, self.p
         energy = self.tape("energy", "", lambda s: [s.energy()])(*here)
@@ -471,14 +465,16 @@ class System:
 
     @cached_property
     def contacts(self) -> ca.Function:
-        """The tape (t, x, u, p) -> the contact quantities that `contact_record.observe` reads."""
+        """The function (t, x, u, p) -> the contact quantities that `contact_record.observe`
+        reads.
+        """
         return ca.Function(
             "contacts", self.inputs, ca.cse([ca.densify(x) for x in contact_state(self)])
         )
 
     def kernel(self, name: str, width: int | None = None) -> LaneKernel | None:
-        """Return the compiled tape of that name for lanes of states; None where there is no such
-        tape.
+        """Return the compiled function of that name for `width` lanes of states; None where the
+        system has no such function.
         """
         f = getattr(self, name)
         return (
@@ -517,10 +513,9 @@ class System:
 
     # --- states
     def start(self, q: np.ndarray, v: np.ndarray, p: np.ndarray, t: float = 0.0) -> np.ndarray:
-        """Return the state x of the run at (q, v) and time t (s).
-
-        Driven coordinates are put onto their motion, q and v are encoded, the controller's own
-        states are at their start values with the first sample taken, and the work is zero.
+        """Return the state x of the run at (q, v) and time t (s): driven coordinates are set to
+        their motion, q and v are encoded, the controller's states have their initial values with
+        the first sample taken, and the work is zero.
         """
         if self.driven is not None:
             q, v = self.driven.start(t, q, v, p)

@@ -1,6 +1,6 @@
-"""The terms of a system, as expressions on its tape.
+"""The terms of the equations of a run, as expressions.
 
-symbols                 what a term may read of the system that it is part of
+symbols                 the interface by which a term reads the system that it is part of
 switched_constraints    rows that events switch on and off: stops, friction, locks, contacts
 contact_rows, contact_slots, contact_rims, contact_state, smooth_pairs, touching_pairs
                         contacts as rows that switch

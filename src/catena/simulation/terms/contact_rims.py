@@ -1,5 +1,5 @@
-"""The flat end of a cylinder on a plane, on the tape: it rolls on one point of its rim, or stands
-flat on three.
+"""The flat end of a cylinder on a plane, as expressions: it rolls on one point of its rim, or
+stands flat on three.
 
     rolls    the lowest point of the rim; the direction in which it lies is that of the tilt
     stands   three points, 120 degrees apart; their directions are numbers of the modes, so that
@@ -10,8 +10,9 @@ push at some point within the circle. Three points hold the end as the whole rim
 forces are determined; which three is chosen at events (`rim_handler.py`).
 
 The lowest point has no direction at tilt zero, where an end begins to tip or comes down: there, and
-while the tilt does not leave the plane of the mode's direction, it has that of the mode, also past
-zero, so that the tape is smooth where the integrator looks past an event.
+while the tilt stays in the plane of the direction stored in the mode, the point has that direction,
+also beyond zero tilt, so that the equations are smooth where the integrator evaluates them past an
+event.
 """
 
 from __future__ import annotations
@@ -50,10 +51,10 @@ def _record() -> Any:
 class RimMode(_record()):  # type: ignore[misc]
     """The mode of a point of a rim: the fields of a ContactMode, then these.
 
-    key: ABSENT, ROLLS or STANDS. end: 1 for the first end of the cylinder, -1 for the second.
-    rim_x, rim_y: the direction of the point from the middle of the end, in the axes of the shape.
-    flat: the sine of the tilt below which the end counts as flat, see FLAT_TILT; -1 for a point
-    that does not touch.
+    key: whether the point is ABSENT, ROLLS or STANDS. end: 1 for the first end of the cylinder, -1
+    for the second. rim_x, rim_y: the direction of the point from the middle of the end, in the axes
+    of the shape. flat: the sine of the tilt below which the end counts as flat, see FLAT_TILT; -1
+    for a point that does not touch.
     """
 
     __slots__ = ()
@@ -103,8 +104,9 @@ class RimPoint(TouchingPoint):
         return ca.vertcat(*(-dot(end.axis(k), plane.axis(2)) for k in range(2)))
 
     def _leaning(self, s: Tracer, mode: Any) -> tuple[ca.SX, ca.SX, Any]:
-        """Return the lean (2,); the speed of the rim that its change makes (2,), m/s; and whether
-        the lean is in the plane of the mode's direction, and stays there.
+        """Return the tilt of the end as a vector (2,), as `lean` does; its rate of change times the
+        radius of the rim (2,), m/s; and whether the tilt is along the direction stored in the mode,
+        and stays so, within tolerances.
         """
         lean = self.lean(s)
         faster = ca.jtimes(lean, s.q, s.coordinate_rate()) * s.value(self.ends[0].size[0])
@@ -147,8 +149,8 @@ class RimPoint(TouchingPoint):
         yield from super().guards(part, mode, ca.if_else(mode.key > 0.5, gap, 1.0), u, rate, force)
 
     def watched(self, s: Tracer, mode: Any) -> Iterator[tuple[Meaning, Any, Any]]:
-        """Yield the guard of coming down flat, while the end rolls: the lean along the direction of
-        the mode, as long as it stays in the plane of that.
+        """Yield the guard that falls to zero when a rolling end comes down flat: the lean along the
+        direction stored in the mode, as long as it stays in the plane of that direction.
         """
         if len(self.ends) > 1:
             return
@@ -162,21 +164,21 @@ class RimPoint(TouchingPoint):
 
 
 def _parts(x: ca.SX, mode: Any) -> tuple[ca.SX, ca.SX]:
-    """Return the components of x (2,) along the direction of the mode, and across it."""
+    """Return the components of x (2,) along the direction stored in the mode, and across it."""
     return x[0] * mode.rim_x + x[1] * mode.rim_y, x[1] * mode.rim_x - x[0] * mode.rim_y
 
 
 class FlatPoint(RimPoint):
-    """One of the two further points of an end that stands flat, shared by both ends; absent
-    otherwise.
+    """One of the two further points of a cylinder's end that stands flat; both ends use the same
+    two. It is absent while no end stands flat.
     """
 
     mode = RimMode(key=ABSENT)
 
 
 def with_rims(m: Mechanism) -> list[TouchingPoint]:
-    """Return the contact points of a run, in which rims on planes can roll and stand; two further
-    points for each such cylinder come last.
+    """Return the contact points of a run, with two further points at the end of the list for each
+    cylinder whose rim may stand on a plane.
     """
     found = rims(m)
     owned = dict[str, tuple[Any, ...]]()

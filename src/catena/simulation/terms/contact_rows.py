@@ -1,14 +1,15 @@
-"""Contacts as rows that switch: a point that may touch a surface, its mode, its rows and its guards
-on the tape.
+"""Contacts as constraint rows that switch: a point that may touch a surface, with its mode, its
+rows and its guards as expressions.
 
     open     no row                                       guard: gap
     slip     the normal row; friction -mu N d             guards: N, u . d - |u|/2
     stick    the normal row and two tangential ones       guards: N, mu N - |f|
 
 u is the slip velocity (2,) along the tangents, d = u/|u| its direction. Beyond the end of a slip,
-where u . d has changed its sign, and below `still`, d is that of the mode, so that the tape is
-smooth where the integrator looks past an event. A slip that has turned by 60 degrees from the
-mode's direction, or has come to zero, is an event; the first only renews the direction.
+where u . d has changed its sign, and at speeds below `still`, d is the direction stored in the
+mode, so that the equations are smooth where the integrator evaluates them past an event. A slip
+that has turned by 60 degrees from the mode's direction, or has come to zero, is an event; the first
+only renews the direction.
 """
 
 from __future__ import annotations
@@ -49,13 +50,14 @@ OFF_SLACK = 1e30
 class ContactMode(NamedTuple):
     """The mode of a contact point, as numbers or as symbols.
 
-    closed, stick: 1 or 0. x, y: the direction of its slip along the tangents, used where the slip
-    is slower than `still`, m/s. slack: by how much the force of a closed contact may leave its
-    cone, N, or the gap of an open one may be below zero, m. weight: its weight in forces that rigid
-    bodies do not determine, 0 to 1. static, kinetic: coefficients of friction, inputs of the tape
-    rather than constants of it. straight: see STRAIGHT_SLIP_ANGLE; zero where derivatives are
-    taken. N, fx, fy: forces (N) at the time `since` (s) near which the forces that rigid bodies do
-    not determine are taken; N_rate, fx_rate, fy_rate: their rates, N/s.
+    closed, stick: 1 or 0: whether the contact is closed, and whether it sticks. x, y: the direction
+    of its slip along the tangents, used where the slip is slower than `still`, m/s. slack: by how
+    much the force of a closed contact may leave its cone, N, or the gap of an open one may be below
+    zero, m. weight: its weight in the choice of forces that rigid bodies do not determine, 0 to 1.
+    static, kinetic: coefficients of friction, which are inputs of the compiled equations rather
+    than constants. straight: see STRAIGHT_SLIP_ANGLE; zero where derivatives are taken. N, fx, fy:
+    forces (N) at the time `since` (s) near which the forces that rigid bodies do not determine are
+    taken; N_rate, fx_rate, fy_rate: their rates, N/s.
     """
 
     closed: Any = 0.0
@@ -78,7 +80,7 @@ class ContactMode(NamedTuple):
 
     @property
     def word(self) -> str:
-        """The mode in a word: "open", "stick" or "slip"."""
+        """The mode as a word: "open", "stick" or "slip"."""
         return ("stick" if self.stick > 0.5 else "slip") if self.closed > 0.5 else "open"
 
     @property
@@ -88,16 +90,16 @@ class ContactMode(NamedTuple):
 
     @property
     def present(self) -> bool:
-        """Whether the point exists: always, for a point without features; see
+        """Whether the point exists: always true here; points with features may have none, see
         `contact_slots.SlotMode`.
         """
         return True
 
 
 class RestMode(NamedTuple):
-    """The mode of `Rest`. rest: 1 where nothing can move, and nothing does; otherwise 0. inertia: 1
-    while motions without inertia are given some (`light_motions.py`), so that accelerations exist
-    with all contacts open; otherwise 0.
+    """The mode of `Rest`. rest: 1 where the contacts leave no motion free, and nothing moves;
+    otherwise 0. inertia: 1 while motions without inertia are given some (`light_motions.py`), so
+    that accelerations exist with all contacts open; otherwise 0.
     """
 
     rest: Any = 0.0
@@ -105,8 +107,8 @@ class RestMode(NamedTuple):
 
 
 class JointShareMode(NamedTuple):
-    """The mode of a `JointShare`. on: 1 where the share counts, else 0. force: the share at the
-    time `since` (s), N or N m; rate: of it, N/s or N m/s.
+    """The mode of a `JointShare`. on: 1 where the share is used, else 0. force: the share at the
+    time `since` (s), N or N m; rate: its rate, N/s or N m/s.
     """
 
     on: Any = 0.0
@@ -115,13 +117,13 @@ class JointShareMode(NamedTuple):
     since: Any = 0.0
 
     def at(self, t: Any) -> Any:
-        """Return the share at t, s; zero where it does not count."""
+        """Return the share at t, s; zero where it is not used."""
         return self.on * (self.force + (t - self.since) * self.rate)
 
 
 class SwitchedRows(NamedTuple):
-    """Constraint rows that can be switched: residuals, rates and gamma (m,) each, B (m, nv), and
-    the switches z (m,), 1: on, 0: off.
+    """Constraint rows that can be switched: residuals, rates and gamma (m,) each, the Jacobian B
+    (m, nv), and the switches z (m,), 1: on, 0: off.
     """
 
     error: ca.SX
@@ -133,7 +135,7 @@ class SwitchedRows(NamedTuple):
 
 @dataclass(frozen=True)
 class TouchingPoint:
-    """A contact point of a run. point: where it is. contact: its laws of friction and impact."""
+    """A contact point of a run. point: its geometry. contact: its laws of friction and impact."""
 
     point: ContactPoint
     contact: Contact
@@ -160,8 +162,8 @@ class TouchingPoint:
         return contact.meet(s, self.point, self.rough)
 
     def watched(self, s: Tracer, mode: ContactMode) -> Iterator[tuple[Meaning, Any, Any]]:
-        """Yield further guards as (meaning, value, rate): a value must stay above zero, and a rate
-        has the sign of its derivative, or is 1 for an edge.
+        """Yield further guards of the point as (meaning, value, rate): the event is that the value
+        falls to zero; the rate has the sign of its derivative, or is 1 for an edge (`guards.py`).
         """
         return iter(())
 
@@ -181,14 +183,12 @@ class TouchingPoint:
         )
 
     def row_scales(self, s: Tracer) -> list[float]:
-        """Return the scale of each of its rows, by which their rank is decided (N of
-        `kernels.rank`).
-        """
+        """Return the scales of its rows, by which their rank is decided (N of `kernels.rank`)."""
         return [usual_length(s.layout) ** 2] * self.count
 
     def force_directions(self, mode: ContactMode, B: ca.SX, u: ca.SX) -> ca.SX:
-        """Return the directions (count, nv) in which its forces act: B, with the friction of a slip
-        u (count,) added to the normal row.
+        """Return the directions (count, nv) in which its forces act: the rows B, with friction in
+        the direction of the slip u (count,) added to the normal row.
         """
         if not self.rough:
             return B
@@ -204,8 +204,8 @@ class TouchingPoint:
         return [w, *([mode.static * w * mode.stick] * (self.count - 1))]
 
     def share(self, mode: ContactMode, t: Any) -> list[Any]:
-        """Return the forces (count,) of the mode, N, near which the forces that rigid bodies do not
-        determine are taken at t, s.
+        """Return forces (count,) at time t (s), N, which are stored in the mode. Where rigid bodies
+        do not determine the contact forces, those nearest to these are used.
         """
         later = t - mode.since
         near = (mode.N, mode.fx, mode.fy)
@@ -263,45 +263,50 @@ class TouchingPoint:
 
 @dataclass(frozen=True)
 class Rest:
-    """A part without rows: whether everything is at rest, and must stay so."""
+    """A switched part without constraint rows, which marks that the whole mechanism is at rest and
+    stays so.
+    """
 
     name = "rest"
     mode = RestMode()
 
     def rows(self, s: Tracer, mode: RestMode) -> SwitchedRows:
-        """Return no rows."""
+        """Return an empty set of constraint rows."""
         return no_rows(s)
 
     def row_scales(self, s: Tracer) -> list[float]:
-        """Return the scales of its rows, of which there are none."""
+        """Return an empty list of scales, because there are no rows."""
         return []
 
 
 @dataclass(frozen=True)
 class JointShare:
-    """A part without rows: the force of dry friction on a joint at rest near which it is taken
-    where rigid bodies do not determine it, because contacts hold the joint as well.
+    """A switched part without constraint rows, for a joint at rest that is held both by dry
+    friction and by contacts. Where rigid bodies do not determine how they share the load, its mode
+    stores the friction force near which the choice is made.
     """
 
     name: str
     mode: ClassVar[Any] = JointShareMode()
 
     def rows(self, s: Tracer, mode: JointShareMode) -> SwitchedRows:
-        """Return no rows."""
+        """Return an empty set of constraint rows."""
         return no_rows(s)
 
     def row_scales(self, s: Tracer) -> list[float]:
-        """Return the scales of its rows, of which there are none."""
+        """Return an empty list of scales, because there are no rows."""
         return []
 
 
 def no_rows(s: Tracer) -> SwitchedRows:
-    """Return the rows of a part that has none."""
+    """Return the SwitchedRows of a part that has no rows."""
     return SwitchedRows(*(ca.SX.zeros(0),) * 3, ca.SX.zeros(0, s.layout.nv), ca.SX.zeros(0))
 
 
 def _while(mode: Any, value: Any) -> ca.SX:
-    """Return the value in this mode, and 1, which is no event, in others."""
+    """Return the value while the part is in this mode, else 1, so that a guard with this value
+    causes no event.
+    """
     return ca.if_else(mode, value, 1.0)
 
 
@@ -309,12 +314,16 @@ def _while(mode: Any, value: Any) -> ca.SX:
 def weighted_forces(
     B: ca.SX, Y: ca.SX, r: ca.SX, keep: ca.SX, weight: ca.SX, share: ca.SX
 ) -> ca.SX:
-    """Return forces f with S f = r in the rows that are kept, S = B Y; where that leaves a choice,
-    the f of least sum (f - share)^2 / weight. A row with weight 0 is off, and its share must be 0.
+    """Return the forces f with S f = r in the rows with keep = 1, S = B Y; where these are not
+    unique, those with the least sum of (f - share)^2 / weight.
 
-    Y (nv, m) is the response to the forces: S need not be symmetric, for it includes the friction
-    of contacts that slip. f = share + D S' y, S D S' y = r - S share; the last is B (Y D Y') B',
-    which takes far fewer operations where there are more rows than speeds.
+    A row with weight 0 is off, and its share must be 0. Y (nv, m) is the response to the forces; S
+    need not be symmetric, because it includes the friction of contacts that slip.
+
+        f = share + D S' y,      S D S' y = r - S share,      D = diag(weight)
+
+    S D S' is computed as B (Y D Y') B', which takes far fewer operations where there are more rows
+    than speeds.
     """
     size = ca.fabs(ca.sum2(B * Y.T))
     D = ca.diag(weight)
@@ -334,8 +343,8 @@ def weighted_forces(
 def independent_rows(
     B: ca.SX, z: ca.SX, others: ca.SX, size: Sequence[float], column: np.ndarray
 ) -> ca.SX:
-    """Return (m,): 1 for the rows of B that are on (z) and independent of the rows `others` and of
-    those before them, else 0. size: the scales of all rows; column (nv,): those of the speeds.
+    """Return (m,): 1 for each active row of B (z = 1) that is independent of the rows `others` and
+    of the rows before it, else 0. size: the scales of all rows; column (nv,): those of the speeds.
     """
     both = ca.vertcat(ca.diag(z) @ B, others)
     G = ca.densify(both @ ca.diag(ca.SX(column)) @ both.T)
@@ -345,7 +354,7 @@ def independent_rows(
 
 
 def constraint_forces(S: ca.SX, r: ca.SX, keep: ca.SX) -> ca.SX:
-    """Return mu (m,) with S mu = r in the rows that are kept, and zero in the others."""
+    """Return the forces mu (m,) with S mu = r in the rows with keep = 1, and zero in the others."""
     L = entries(S)
     y = np.full(keep.numel(), 0.0, dtype=object)
     factor_rows(L, elements(keep), y)

@@ -1,10 +1,11 @@
-"""Pairs of shapes that touch by features (corners, edges, faces), on the tape: the features of a
-contact point are numbers of its mode, so that a change of features compiles nothing.
+"""Pairs of shapes that touch by features (corners, edges, faces), as expressions. The features of a
+contact point are stored as numbers in its mode, so that a change of features needs no new
+compilation.
 
     a point   as other contact points (`contact_rows.py`), with a further guard: it stays on its
               face, or on both edges
-    a patch   has no row, but a guard: corners have not moved so far since features were chosen that
-              others may touch (`collision.polyhedron_features`)
+    a patch   has no row, but a guard that falls to zero when the shapes have moved so far since the
+              features were chosen that other features may touch (`collision.polyhedron_features`)
 
 The features are chosen at events (`patch_handler.py`).
 """
@@ -72,7 +73,7 @@ _PLACE = (
 
 
 def record(*fields: str, defaults: Sequence[Any]) -> Any:
-    """Return a named tuple class with these fields, which type checkers are not shown."""
+    """Return a named tuple class with these fields, which are not visible to type checkers."""
     return namedtuple("_record", fields, defaults=defaults)
 
 
@@ -82,7 +83,7 @@ _Patch = record(*_PLACE, defaults=(*(0.0,) * 19, *np.eye(3).ravel().tolist(), *(
 
 
 class WithFeatures:
-    """What the modes of contact points with features have in common."""
+    """The methods that the modes of contact points with features have in common."""
 
     __slots__ = ()
 
@@ -94,12 +95,14 @@ class WithFeatures:
         return type(self)(*ContactMode(), *self[OWN:])  # type: ignore[call-arg, index]
 
     def of_features(self, numbers: Sequence[float] | None) -> Any:
-        """Return the mode with the numbers of other features; None: with no feature."""
+        """Return the mode with the numbers of other features stored in it; None stands for no
+        feature.
+        """
         return type(self)(*self[:OWN], *(type(self)()[OWN:] if numbers is None else numbers))  # type: ignore[index]
 
     @property
     def present(self) -> bool:
-        """Whether the point has a feature; points without one take no part."""
+        """Whether the point has a feature; a point without one is not in use."""
         return bool(self.key > 0.5)  # type: ignore[attr-defined]
 
 
@@ -112,7 +115,7 @@ class SlotMode(_Slot, WithFeatures):  # type: ignore[valid-type, misc]
 
     @property
     def feature(self) -> Feature:
-        """The feature of the mode, of numbers or symbols."""
+        """The feature stored in the mode, as numbers or symbols."""
         return Feature.of(self[OWN:])
 
 
@@ -125,19 +128,19 @@ class RoundedMode(_Rounded, WithFeatures):  # type: ignore[valid-type, misc]
 
     @property
     def feature(self) -> RoundedFeature:
-        """The feature of the mode, of numbers or symbols."""
+        """The feature stored in the mode, as numbers or symbols."""
         return RoundedFeature.of(self[OWN:])
 
 
 class PatchMode(_Patch):  # type: ignore[valid-type, misc]
-    """The mode of a patch: the state at which its features were chosen, and how far the shapes may
-    move from there.
+    """The mode of a patch (two shapes that touch): the relative pose at which its features were
+    chosen, and how far the shapes may move before they are chosen again.
 
-    off: always 0, since a patch has no rows to switch on. first, second: 1 over the distance that
-    corners of A may move relative to B, and of B relative to A, 1/m. turn: 1 over the sine of the
-    angle by which they may turn. yaw (3,): see `collision.PatchFeatures`. middle, half (3,):
-    centres and half sizes of boxes that contain A and B, m. R, p: X_BA = (R, p) at that instant, R
-    by rows.
+    off: always 0, since a patch has no rows to switch on. first, second: the reciprocals (1/m) of
+    the distance by which corners of A may move relative to B, and corners of B relative to A. turn:
+    the reciprocal of the sine of the angle by which the shapes may turn. yaw (3,): see
+    `collision.PatchFeatures`. middle, half (3,): centres and half sizes of boxes that contain A and
+    B, m. R, p: X_BA = (R, p) at that instant, R by rows.
     """
 
     __slots__ = ()
@@ -174,8 +177,8 @@ class PatchPoint(TouchingPoint):
     mode = SlotMode()
 
     def meet(self, s: Tracer, mode: Any = None) -> Meet:
-        """Return the gap, the contact axes, the place and the velocity of the features of the
-        mode.
+        """Return the gap, the contact axes, the place and the velocity for the features stored in
+        the mode.
         """
         return meet_features(s, self.patch, mode.feature, self.rough)
 
@@ -186,8 +189,8 @@ class PatchPoint(TouchingPoint):
         yield from super().guards(part, mode, ca.if_else(mode.key > 0.5, gap, 1.0), u, rate, force)
 
     def watched(self, s: Tracer, mode: Any) -> Iterator[tuple[Meaning, Any, Any]]:
-        """Yield the guard of leaving its features: the distance of the point from the ends of its
-        face, or of both edges.
+        """Yield the guard that falls to zero when the contact point leaves its features: its
+        distance from the ends of its face, or of both edges.
         """
         x, y = place_of_features(s, self.point.body, self.point.other, mode.feature)
         yield (
@@ -204,14 +207,15 @@ class RoundedPoint(PatchPoint):
     mode = RoundedMode()
 
     def meet(self, s: Tracer, mode: Any = None) -> Meet:
-        """Return the gap, the contact axes, the place and the velocity of the features of the
-        mode.
+        """Return the gap, the contact axes, the place and the velocity for the features stored in
+        the mode.
         """
         return meet_rounded(s, self.patch, mode.feature, self.rough)
 
     def watched(self, s: Tracer, mode: Any) -> Iterator[tuple[Meaning, Any, Any]]:
-        """Yield the guard of leaving its features: other features become nearer, or crossing edges
-        that press on each other become nearly parallel.
+        """Yield the guard that falls to zero when the contact point leaves its features: when other
+        features become nearer, or when crossing edges that press on each other become nearly
+        parallel.
         """
         x = mode.feature
         presses = mode.closed * x.along_a * x.along_b > 0.5
@@ -225,8 +229,8 @@ class RoundedPoint(PatchPoint):
 
 @dataclass(frozen=True)
 class TouchingPatch:
-    """Two shapes of a run that touch by features. points: the largest number of contact points they
-    can have.
+    """Two shapes of a run that touch by features (a patch). points: the largest number of contact
+    points they can have.
     """
 
     patch: ContactPatch
@@ -240,16 +244,16 @@ class TouchingPatch:
         return f"{self.patch.name} patch"
 
     def rows(self, s: Tracer, mode: PatchMode) -> SwitchedRows:
-        """Return no rows."""
+        """Return an empty set of constraint rows."""
         return no_rows(s)
 
     def row_scales(self, s: Tracer) -> list[float]:
-        """Return the scales of its rows, of which there are none."""
+        """Return an empty list of scales, because there are no rows."""
         return []
 
     def moved(self, s: Tracer, mode: PatchMode) -> ca.SX:
-        """Return a value that falls from one to zero as the two shapes move away from where their
-        features were chosen.
+        """Return a value that falls from one to zero as the two shapes move away from the pose at
+        which their features were chosen.
         """
         (R_A, o_A, _, _), (R_B, o_B, _, _) = (moving(s, body) for body, _ in self.patch.pair)
         first = _matrix(R_A)

@@ -1,4 +1,4 @@
-"""The contacts of a system at a state, on the tape: gaps, places, rates and rows."""
+"""Gaps, places, rates and rows of the contacts of a system at a state, as expressions."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """The scales on which the error of each number of a state is judged: the norm of adaptive methods.
-Every such decision refers to this page.
+All code that judges errors uses the definitions given here.
 
     error allowed = max(rtol (|x - origin| + s), rounding),      root mean square over the state
 
@@ -60,8 +60,8 @@ class ErrorScales:
 
     table (6, size), rows FAR, FAST, NEAR, SPEED, WORK, OTHER: 1/l of positions, and of speeds, by
     which far and fast are measured; then l of positions, and of speeds; m l^2 of the work; one of
-    other states; zero elsewhere. limits (4,): the largest values that far and fast count with; one
-    where the mechanism has a length, else zero; pace, 1/s.
+    other states; zero elsewhere. limits (4,): the upper bounds of far and fast; one where the
+    mechanism has a length, else zero; pace, 1/s.
     """
 
     table: Array
@@ -73,8 +73,8 @@ class ErrorScales:
         """
         return np.ascontiguousarray(np.where(self.table[FAR] > 0.0, x, 0.0))
 
-    def beside(self, more: int) -> ErrorScales:
-        """Return these scales with `more` other states after them, whose scale is one."""
+    def with_others(self, more: int) -> ErrorScales:
+        """Return these scales with those of `more` other states appended, whose scale is one."""
         own = np.zeros((len(self.table), more))
         own[OTHER] = 1.0
         return ErrorScales(np.ascontiguousarray(np.hstack([self.table, own])), self.limits)
@@ -110,7 +110,8 @@ class ErrorScales:
 
     def first_step(self, most: float, x: Array, rate: Array) -> tuple[float, float]:
         """Return the length of the first step from x (s), at most `most`, as
-        `lane_driver.first_step` computes it, and how fast anything becomes in it, 1/s.
+        `lane_driver.first_step` computes it; and the largest speed in that step relative to the
+        scale of its coordinate, 1/s.
         """
         place, speed, gain = (
             float((np.abs(y) * self.table[row]).max())
@@ -121,18 +122,18 @@ class ErrorScales:
         return h, max(speed, h * gain)
 
     def of_rates(self, h: float, x: Array) -> Array:
-        """Return (..., size): the factors by which rates of states are multiplied to give their
-        change in a step of h (s) relative to the scale of a state, at states x; a speed counts by
-        the change of place that it makes in that step. The factor of the work is zero, since
-        nothing depends on it.
+        """Return (..., size): the factors that turn rates of states into their change in a step of
+        h (s) relative to the scale of the state, at states x. A speed is judged by the displacement
+        that its error makes in that step. The factor of the work is zero, because nothing depends
+        on the work.
         """
         place = (np.abs(x) * self.table[FAR]).max(axis=-1, keepdims=True)
         base = np.where((self.limits[2] > 0.0) | (place == 0.0), 1.0, place)
         return np.asarray(h * ((self.table[FAR] + h * self.table[FAST]) / base + self.table[OTHER]))
 
     def moved(self, x: Array, origin: Array) -> tuple[float, float]:
-        """Return how far a state is from the origin, relative to l, and how fast it is, relative to
-        l, 1/s.
+        """Return how far positions are from the origin, as the largest ratio to their scales; and
+        how fast they move, as the largest ratio of a speed to its scale, 1/s.
         """
         return float((np.abs(x - origin) * self.table[FAR]).max()), float(
             (np.abs(x) * self.table[FAST]).max()
@@ -175,8 +176,8 @@ def error_table(system: SystemSymbols, length: float) -> Array:
 
 
 def coordinate_sizes(layout: Layout, length: float) -> tuple[Array, Array]:
-    """Return l of the coordinates (nq,) and of the speeds (nv,): the length of the mechanism for a
-    slide, one otherwise.
+    """Return the scales (l in the module's documentation) of the coordinates (nq,) and of the
+    speeds (nv,): the length of the mechanism for a translation, one otherwise.
     """
     q = np.ones(layout.nq)
     v = np.ones(layout.nv)
@@ -187,7 +188,9 @@ def coordinate_sizes(layout: Layout, length: float) -> tuple[Array, Array]:
 
 
 def _energy(system: SystemSymbols, length: float) -> float:
-    """Return m l^2 of the whole mechanism, kg m2; one where it has no inertia."""
+    """Return the sum of all m L^2 and moments of inertia of the mechanism, L its length, kg m2; one
+    where it has no inertia.
+    """
     m = system.mechanism
     parts = [
         [float(value_of(x, m.parameters)) for x in (b.mass, *(b.inertia[k] for k in (0, 3, 5)))]
@@ -197,11 +200,12 @@ def _energy(system: SystemSymbols, length: float) -> float:
 
 
 def _encoded(system: SystemSymbols, q: Array, v: Array, length: float) -> tuple[Array, Array]:
-    """Return l of positions and of speeds (nx,) among the states of a formulation whose state is
-    not (q, v), zero elsewhere.
+    """Return the scales of positions and of speeds (nx,) for a formulation whose state is not (q,
+    v); zero for other states.
 
-    l of a state is the largest |d state / d coordinate| times l of the coordinate, and likewise for
-    speeds, over three configurations, since the derivative of a cosine vanishes at its maximum.
+    The scale of a state is the largest |d state / d coordinate| times the scale of the coordinate,
+    and likewise for speeds, over three configurations, since the derivative of a cosine vanishes at
+    its maximum.
     """
     encode = system.equations.encode
     near = np.zeros(system.nx)

@@ -33,7 +33,7 @@ JUST_ABOVE_ZERO = 1e-300  # stands for a value just above zero
 
 class GuardSides(NamedTuple):
     """The memory of the sides of n guards of R runs. edge (n,): 1 for guards that are conditions of
-    events, else 0. sides, seen, far (R, n): see the module.
+    events, else 0. sides, seen, far (R, n): see the module's documentation.
     """
 
     edge: Array
@@ -52,8 +52,8 @@ class GuardSides(NamedTuple):
 
 
 def guard_sides(guards: tuple[Guard, ...], runs: int) -> GuardSides:
-    """Return the memory of runs that have not begun; it is empty where no guard is the condition of
-    an event.
+    """Return the memory for runs that have not begun; it is empty where no guard is the condition
+    of an event.
     """
     edge = np.array([float(g.meaning is Meaning.HAPPENS) for g in guards])
     n = len(edge) if edge.any() else 0
@@ -62,8 +62,8 @@ def guard_sides(guards: tuple[Guard, ...], runs: int) -> GuardSides:
 
 # --- in Python, and in machine code (`lane_driver.py`). values, before: guards of W lanes
 def resume(memory: Any, values: Any, r: Any, l: Any, W: Any) -> None:
-    """Put the guard values with which run r begins its next segment, in lane l of W, on their
-    remembered sides.
+    """Correct the guard values with which run r begins its next segment, in lane l of W, such that
+    each is on its remembered side of zero.
     """
     for j in range(len(memory.edge)):
         at = j * W + l
@@ -78,15 +78,15 @@ def resume(memory: Any, values: Any, r: Any, l: Any, W: Any) -> None:
 
 
 def record_step(memory: Any, start: Any, end: Any, r: Any, l: Any, W: Any) -> None:
-    """Remember how far from zero the guards of run r were at the start and at the end of a step."""
+    """Store how far from zero the guards of run r were at the start and at the end of a step."""
     for j in range(len(memory.edge)):
         at = j * W + l
         memory.far[r, j] = max(abs(start[at]), abs(end[at]))
 
 
 def record_event(memory: Any, before: Any, values: Any, event: Any, r: Any, l: Any, W: Any) -> None:
-    """Remember the sides at an event: guard `event` has crossed zero. Other guards that fall at the
-    same instant still count as above, so that their events happen next.
+    """Store the sides at an event: guard `event` has crossed zero. Other guards that fall at the
+    same instant are stored as above zero, so that their events happen next.
     """
     for j in range(len(memory.edge)):
         if memory.edge[j] > 0.0:
@@ -96,13 +96,13 @@ def record_event(memory: Any, before: Any, values: Any, event: Any, r: Any, l: A
 
 
 def record_pause(memory: Any, values: Any, r: Any, l: Any, W: Any) -> None:
-    """Remember the sides where a segment of run r ends without an event."""
+    """Store the sides where a segment of run r ends without an event."""
     for j in range(len(memory.edge)):
         if memory.edge[j] > 0.0:
             memory.sides[r, j] = 1.0 if values[j * W + l] > 0.0 else -1.0
 
 
 def record_values(memory: Any, values: Any, r: Any, l: Any, W: Any) -> None:
-    """Remember the guard values in the state with which a segment of run r ended."""
+    """Store the guard values in the state with which a segment of run r ended."""
     for j in range(len(memory.edge)):
         memory.seen[r, j] = values[j * W + l]

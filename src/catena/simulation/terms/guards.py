@@ -5,12 +5,12 @@ are two sorts:
 
     edge        the condition of an event ("q_knee - 0.2"): it happens where the value goes from
                 above zero to zero or below
-    sustained   what must hold as long as a mode does (a gap is not negative, a force stays in its
-                interval). It may start at zero, as a gap does after a rebound. It ends where the
-                value goes from above zero to zero or below, or is negative and falls
+    sustained   a condition that must hold as long as a mode does (a gap is not negative, a force
+                stays in its interval). It may start at zero, as a gap does after a rebound. It ends
+                where the value goes from above zero to zero or below, or is negative and falls
 
-`rate` tells a gap that is opening, negative by rounding alone, from one that closes: it has the
-sign of the value's derivative.
+`rate` has the sign of the value's derivative. It distinguishes a gap that opens but is still
+negative by rounding from a gap that closes.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ UPPER = Bound("upper", -1.0)
 
 
 class Meaning(Enum):
-    """What it means that a guard falls to zero."""
+    """The kind of event that happens when a guard falls to zero."""
 
     REACHES_STOP = "a coordinate reaches one of its stops"
     COMES_TO_REST = "a speed that slips comes to zero"
@@ -59,10 +59,10 @@ class Meaning(Enum):
 class Guard:
     """A quantity whose fall to zero is an event.
 
-    meaning: what the event is. subject: the number of the switched part, or of the event, that it
-    belongs to. value: its expression. rate: an expression of the sign of its derivative where the
-    guard is sustained; a constant 1 makes it an edge. side: the end of the range or interval that
-    it watches, where it has one.
+    meaning: the kind of the event. subject: the index of the switched part, or of the event, that
+    it belongs to. value: its expression. rate: an expression of the sign of its derivative where
+    the guard is sustained; a constant 1 makes it an edge. side: the end of the range or interval
+    that it watches, where it has one.
     """
 
     meaning: Meaning
@@ -84,12 +84,11 @@ def expressions(guards: tuple[Guard, ...], turning: ca.SX) -> ca.SX:
 
 
 def fastest_turn(s: Tracer, values: Sequence[ca.SX]) -> ca.SX:
-    """Return how fast the joints turn on which these values depend, rad/s: for each value the sum
-    over its joints, and of these sums the largest.
-
-    Within a step, guards are evaluated at closer places where joints turn far (`lane_events.py`),
-    so that no zero is missed. Ball joints are not counted: they do not turn far in a step, since
-    its error estimate sees their turn.
+    """Return how fast the joints turn on which these values depend, rad/s: the largest, over the
+    values, of the sum of the rates of the joints that the value depends on. Where joints turn far
+    within a step, guards are evaluated at closer places (`lane_events.py`), so that no zero is
+    missed. Ball joints are not counted: the error estimate of a step keeps them from turning far in
+    it.
     """
     found, ratio = [ca.SX(0)], _ratios(s)
     for value in values:

@@ -9,7 +9,7 @@ as it is smaller than the others. Adding B' w (B a - gamma), which is zero, chan
 
     (M + B' w B) a + bias = tau + B' w gamma + B' mu
 
-and this matrix is as well conditioned as the motions that are left. The weights w are those of
+and this matrix is as well conditioned as the remaining motions. The weights w are those of
 `compiler.massless`. While contacts are chosen, none of them is closed: the mode `inertia` of `Rest`
 then adds `inertia_of_choice`, whose effect the handler of contacts subtracts.
 """
@@ -77,7 +77,9 @@ def accelerations(system: SystemSymbols, tau: ca.SX) -> ca.SX:
 
 
 def _accelerations(s: Tracer, holding: Any) -> ca.SX:
-    """Return the same, of the symbols of a tracer. holding: the SwitchedConstraints."""
+    """Return the accelerations of `accelerations` as expressions of a tracer's symbols. holding:
+    the SwitchedConstraints.
+    """
     _, _, gamma, B, z = holding.contact_terms(s)
     count = B.shape[0]
     B = ca.diag(z) @ B

@@ -1,5 +1,5 @@
-"""Power on the tape, W: what loads, and constraint rows that depend on time, put into a
-mechanism.
+"""The power (W) that loads, and constraint rows that depend on time, put into a mechanism, as
+expressions.
 """
 
 from __future__ import annotations
@@ -19,10 +19,9 @@ CANCELLED_POWER = 1e-12
 
 
 def load_power(system: SystemSymbols) -> ca.SX:
-    """Return the power of loads, W, less the rate of the energy stored in springs.
-
-    Where springs alone act the two cancel, and the rounding of their sum is set to zero: otherwise
-    the integrator would have to resolve it as work.
+    """Return the power of loads, W, less the rate of the energy stored in springs. Where springs
+    alone act these are equal; the rounding of their difference is then set to zero, because
+    otherwise the integrator would resolve it as work.
     """
     if not system.mechanism.loads:
         return ca.SX(0)
@@ -38,8 +37,8 @@ def load_power(system: SystemSymbols) -> ca.SX:
 
 
 def row_power(system: SystemSymbols) -> ca.SX:
-    """Return the power that constraints and speed rows that depend on time put in, W: lambda (A v),
-    where A v = -B is not zero.
+    """Return the power of constraints and speed rows that depend on time, W: lambda (A v), where A
+    v = -B is not zero.
     """
     if not system.mechanism.row_records:
         return ca.SX(0)

@@ -1,5 +1,5 @@
-"""Prescribed motion: some coordinates follow a trajectory, the rest follow the dynamics, and the
-forces that make the former follow are found.
+"""Prescribed motion: some coordinates follow a trajectory, the others move by the dynamics, and the
+forces that the trajectory requires are computed.
 
 With d for the driven speeds and f for the free ones ([Passerello1972] eq. 3.30-3.31, here with
 loops):
@@ -49,15 +49,16 @@ CLOSED_LOOP = 1e-9
 
 # --- the partition
 def partitioned(layout: Layout, driven: list[int]) -> ca.Function:
-    """Return (t, q, v, p, a_d, tau) -> a, tau, lam: all accelerations; tau with its driven entries
-    replaced by the forces that the motion takes; and the multipliers of the constraint rows.
+    """Return the function (t, q, v, p, a_d, tau) -> a, tau, lam: all accelerations; tau with its
+    driven entries replaced by the forces that the motion requires; and the multipliers of the
+    constraint rows.
     """
     return kept_tape(layout.mechanism, "partitioned", driven, lambda: _partitioned(layout, driven))
 
 
 def _partitioned(layout: Layout, driven: list[int]) -> ca.Function:
-    """Make the function of `partitioned`, which caches it. Raise SimulationError where the forces
-    are not determined, and SingularError where a free speed moves no inertia.
+    """Return the function of `partitioned`, uncached. Raise SimulationError where the forces are
+    not determined, and SingularError where a free speed moves no inertia.
     """
     s = Tracer(layout)
     nv = layout.nv
@@ -115,7 +116,7 @@ def _partitioned(layout: Layout, driven: list[int]) -> ca.Function:
 
 
 def _all_or_none(c: CoordinateRange, driven: list[int]) -> bool:
-    """Whether all speeds of an elementary motion are driven, or none of them."""
+    """Return whether all speeds of an elementary motion are driven, or none of them."""
     return len({c.vi + k in driven for k in range(speeds(c.motion))}) == 1
 
 
@@ -154,8 +155,8 @@ def _without_inertia(m: Mechanism, k: int) -> SingularError:
     """Return the error for speed k, whose motion no inertia resists."""
     name = m.speed_names[k]
     return SingularError(
-        f"{name!r} of mechanism {m.name!r} moves no inertia, so no force answers for its motion;"
-        " prescribe it too",
+        f"{name!r} of mechanism {m.name!r} moves no inertia, so that forces do not determine its"
+        " acceleration; prescribe its motion too",
         name,
     )
 
@@ -185,7 +186,7 @@ class Driven:
         return ca.vertcat(aim[2], ca.SX.zeros(len(self.locked)))
 
     def placed(self, q: ca.SX, v: ca.SX, q_d: ca.SX, v_d: ca.SX) -> tuple[ca.SX, ca.SX]:
-        """Return q and v with the driven ones replaced by q_d and v_d, and locked speeds by
+        """Return q and v with the driven entries replaced by q_d and v_d, and locked speeds by
         zero.
         """
         Q, V = elements(q), elements(v)
@@ -196,8 +197,9 @@ class Driven:
         return vector(Q), vector(V)
 
     def start(self, t: float, q: Array, v: Array, p: Array) -> tuple[Array, Array]:
-        """Return q and v of a start on the motion: the driven coordinates where they are at t (s),
-        the loops closed by the others. Raise ClosureError where the loops cannot be closed.
+        """Return q and v of a start that satisfies the prescribed motion: the driven coordinates
+        have their values at t (s), and the others close the loops. Raise ClosureError where the
+        loops cannot be closed.
         """
         q = np.array(q, float)
         v = np.array(v, float)
@@ -210,7 +212,8 @@ class Driven:
 
     def _closed(self, t: float, q: Array, v: Array, p: Array) -> tuple[Array, Array]:
         """Return q and v with the loops closed by the free coordinates. Raise ClosureError where
-        they cannot be closed, and SimulationError where more is driven than the loops leave free.
+        they cannot be closed, and SimulationError where more coordinates are driven than the loops
+        leave free.
         """
         m = self.layout.mechanism
         rows = kept_tape(m, "rows", (), lambda: _rows(self.layout))
@@ -267,15 +270,15 @@ class Driven:
             raise _without_inertia(self.layout.mechanism, free[int(np.abs(T @ way).argmax())])
 
     def settled(self) -> ca.Function:
-        """Return (t, q, v, p, q_d, v_d) -> q, v on the motion, with unit quaternions and with loops
-        closed by the smallest change of the free speeds.
+        """Return the function (t, q, v, p, q_d, v_d) -> q, v that satisfy the prescribed motion,
+        with unit quaternions and with loops closed by the smallest change of the free speeds.
         """
         return kept_tape(
             self.layout.mechanism, "settled", [self.qi, self.vi, self.locked], self._settled
         )
 
     def _settled(self) -> ca.Function:
-        """Make the function of `settled`, which caches it."""
+        """Return the function of `settled`, uncached."""
         s = Tracer(self.layout)
         m = self.layout.mechanism
         free = [k for k in range(self.layout.nv) if k not in self.speeds]
@@ -290,8 +293,8 @@ class Driven:
 
 
 def _rows(layout: Layout) -> ca.Function:
-    """Return (t, q, v, p) -> residuals, rates, gamma and A of the constraint rows, then the scales
-    of speeds and of rows by which rank is decided.
+    """Return the function (t, q, v, p) -> residuals, rates, gamma and A of the constraint rows,
+    then the scales of speeds and of rows by which rank is decided.
     """
     s = Tracer(layout)
     return ca.Function(
@@ -302,9 +305,9 @@ def _rows(layout: Layout) -> ca.Function:
 
 
 def driven(layout: Layout, motion: Any) -> Driven:
-    """Return what `motion` drives: {coordinate: Trajectory or number}, {joint: "locked"}, or one
-    Trajectory of several coordinates. Raise StateError for anything else, and SimulationError where
-    the motion jumps.
+    """Return the `Driven` of a prescribed motion, which may be {coordinate: Trajectory or number},
+    {joint: "locked"}, or one Trajectory of several coordinates. Raise StateError for anything else,
+    and SimulationError where the motion jumps.
     """
     mechanism = layout.mechanism
     given: Mapping[str, Any] = (

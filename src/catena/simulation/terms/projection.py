@@ -3,7 +3,7 @@ matrix.
 
     q <- q moved by M^-1 A' mu, A M^-1 A' mu = -e,      v <- v + M^-1 A' mu, A M^-1 A' mu = -A v
 
-for the rows that are on: those of loops always, switched constraints while they hold.
+for the active rows: those of loops always, switched constraints while they are on.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from .light_motions import LIGHT_INERTIA_RATIO, inertia_of_choice
 class Binding(NamedTuple):
     """Rows onto which a state is projected: residuals and rates (m,), A (m, nv), the switches z
     (m,) (1: on, 0: off), and the scales of the rows by which their rank is decided (N of
-    `kernels.rank`). many: whether there are so many rows that the tape calls loops for them. light:
-    whether motions may have no inertia (`light_motions.py`); they are then given some.
+    `kernels.rank`). many: whether there are so many rows that the compiled code uses loops for
+    them. light: whether motions may have no inertia (`light_motions.py`); they are then given some.
     """
 
     error: ca.SX
@@ -34,8 +34,8 @@ class Binding(NamedTuple):
 
 
 def nearest(s: Tracer, rows: Binding, r: ca.SX, free: list[int]) -> ca.SX:
-    """Return the smallest change (nv,) of the free speeds, by kinetic energy, with A change = r in
-    the rows that are on.
+    """Return the smallest change (nv,) of the free speeds, measured by kinetic energy, with A
+    change = r in the active rows.
     """
     change = ca.SX.zeros(s.layout.nv)
     if rows.light:
@@ -64,8 +64,8 @@ def nearest(s: Tracer, rows: Binding, r: ca.SX, free: list[int]) -> ca.SX:
 
 
 def moved(s: Tracer, h: Any) -> ca.SX:
-    """Return q after a motion with the speeds v for a time h (s): ball joints turn exactly, and
-    their quaternions keep length one.
+    """Return q after a motion with the speeds v for a time h (s). Ball joints rotate exactly, so
+    that their quaternions keep length one.
     """
     q = [s.q[k] for k in range(s.layout.nq)]
     for place in s.layout.coordinates:

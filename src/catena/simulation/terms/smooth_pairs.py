@@ -1,8 +1,8 @@
-"""Cylinders and ellipsoids that touch other shapes, on the tape: contact points whose nearest
-features are numbers of their modes (`collision.nearest_features`).
+"""Cylinders and ellipsoids that touch other shapes, as expressions: contact points whose nearest
+features are stored as numbers in their modes (`collision.nearest_features`).
 
 They work as the points of two polyhedra do (`contact_slots.py`): features are chosen at events, one
-guard watches them, and a change of features compiles nothing.
+guard watches them, and a change of features needs no new compilation.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ class SmoothMode(_Numbers, WithFeatures):  # type: ignore[valid-type, misc]
 
     @property
     def pair(self) -> SupportPair:
-        """The pair of features of the mode, of numbers or symbols."""
+        """The pair of features stored in the mode, as numbers or symbols."""
         return SupportPair.of(self[OWN:])
 
     @property
     def feature(self) -> NearestPoint:
-        """The features of the mode as a nearest point, of numbers."""
+        """The features stored in the mode as a `Nearest` point, in numbers."""
         return NearestPoint(self.pair)
 
 
@@ -58,8 +58,8 @@ class SmoothPoint(PatchPoint):
     mode = SmoothMode()
 
     def meet(self, s: Tracer, mode: Any = None) -> Meet:
-        """Return the gap, the contact axes, the place and the velocity of the features of the
-        mode.
+        """Return the gap, the contact axes, the place and the velocity for the features stored in
+        the mode.
         """
         (_, o_A, w_A, v_A), (_, o_B, w_B, v_B), found = *self._both(s), self._found(s, mode)
         u = sub(velocity_at(found.place, o_A, w_A, v_A), velocity_at(found.place, o_B, w_B, v_B))
@@ -67,14 +67,14 @@ class SmoothPoint(PatchPoint):
         return Meet(found.gap, axes, found.place, [dot(axis, u) for axis in axes])
 
     def watched(self, s: Tracer, mode: Any) -> Iterator[tuple[Meaning, Any, Any]]:
-        """Yield the guard of leaving its features: the margin by which they are the nearest."""
+        """Yield the guard that falls to zero when other features become the nearest ones."""
         yield Meaning.LEAVES_FACE, ca.if_else(mode.key > 0.5, self._found(s, mode).margin, 1.0), 1.0
 
     def _both(self, s: Tracer) -> tuple[Any, Any]:
-        """Return rotation, origin, angular velocity and velocity of both bodies."""
+        """Return rotation, origin, angular velocity and velocity of the origin of both bodies."""
         return moving(s, self.point.body), moving(s, self.point.other)
 
     def _found(self, s: Tracer, mode: Any) -> SupportMeet:
-        """Return the gap, axes, place and margin of the features of the mode."""
+        """Return the gap, axes, place and margin for the features stored in the mode."""
         (R_A, o_A, _, _), (R_B, o_B, _, _) = self._both(s)
         return support_meet(mode.pair, (R_A, o_A), (R_B, o_B))

@@ -12,7 +12,7 @@ equations.
 
 e are the rows' residuals (m, or the cosine of an angle), e' = A v their rates. A stabiliser is a
 frozen record, a subclass of `Stabiliser` with `@register`; its fields have defaults, so that its
-name alone makes one.
+name alone selects it.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from ...registry import Registry
 class Stabiliser:
     """The base of all stabilisers.
 
-    name: its word in the option `stabilise`. projects: whether states are projected onto the loops
-    after every step. pulls: whether `pull` adds to the accelerations.
+    name: the value of the option `stabilise` that selects it. projects: whether states are
+    projected onto the loops after every step. pulls: whether `pull` adds accelerations.
     """
 
     name: ClassVar[str]
@@ -42,7 +42,7 @@ class Stabiliser:
     pulls: ClassVar[bool] = False
 
     def pull(self, s: Tracer) -> tuple[ca.SX, ca.SX]:
-        """Return what is added to the accelerations (nv,), and its power, W."""
+        """Return the accelerations (nv,) that the stabiliser adds, and their power, W."""
         return ca.SX.zeros(s.layout.nv), ca.SX(0)
 
 
@@ -62,7 +62,7 @@ class Project(Stabiliser):
 @register
 @dataclass(frozen=True)
 class Drift(Stabiliser):
-    """Do nothing."""
+    """Leave the drift of the loops as it is: neither project states nor add accelerations."""
 
     name = "none"
 
@@ -80,7 +80,9 @@ class Baumgarte(Stabiliser):
     pulls = True
 
     def pull(self, s: Tracer) -> tuple[ca.SX, ca.SX]:
-        """Return M^-1 A' mu with A M^-1 A' mu = -2 alpha e' - beta^2 e, and its power e' mu."""
+        """Return the accelerations M^-1 A' mu that let the errors e decay, A M^-1 A' mu = -2 alpha
+        e' - beta^2 e, and their power e' mu.
+        """
         error, rate, _, A = s.constraint_rows()
         a, mu = s.smallest_change(A, -2.0 * self.alpha * rate - self.beta**2 * error)
         return a, ca.dot(mu, rate)
@@ -99,7 +101,9 @@ class Corrective(Stabiliser):
     pulls = True
 
     def pull(self, s: Tracer) -> tuple[ca.SX, ca.SX]:
-        """Return M^-1 A' f with f = -K e - D e', and its power e' f."""
+        """Return the accelerations M^-1 A' f that springs and dampers along the rows cause, f = -K
+        e - D e', and their power e' f.
+        """
         error, rate, _, A = s.constraint_rows()
         f = -self.stiffness * error - self.damping * rate
         return solved(s._factor, A.T @ f), ca.dot(f, rate)
@@ -115,8 +119,8 @@ def stabiliser(asked: Stabiliser | str | None) -> Stabiliser:
 
 
 def needs_speeds(s: Stabiliser, by: str) -> SimulationError:
-    """Return the error for a stabiliser that adds to accelerations where the state of the
-    formulation `by` is not (q, v).
+    """Return the error for a stabiliser that adds accelerations, used with a formulation `by` whose
+    state is not (q, v).
     """
     able = [f.name for f in formulations() if f.state is StateKind.SPEEDS]
     return SimulationError(

@@ -6,7 +6,7 @@ that sticks, stops, locks, contacts.
 z is one switch per row. A speed that is held has the row v_k = 0; a frame that is locked to a body
 has the rows of a loop joint that closes where the frame was at that instant. The forces mu enter as
 joint forces, so that this works with every formulation: its accelerations are linear in them. The
-modes are inputs of the compiled tape: a change of mode compiles nothing.
+modes are inputs of the compiled equations, so that a change of mode needs no new compilation.
 
 A part that can be switched (`HoldableSpeed`, `LockableFrame`, contacts) defines the record of its
 mode, its rows, and its guards. The events are guards that fall to zero (`guards.py`):
@@ -57,9 +57,9 @@ WRITTEN_OUT_ROWS = 6
 class SpeedMode(NamedTuple):
     """The mode of a holdable speed, as numbers or symbols.
 
-    held: 1 or 0. way: the sign of the speed while it slips. low, high (N m or N): the interval in
-    which the force that holds it must stay. Friction holds up to its limit in both directions, a
-    stop only pushes, a lock has no limits.
+    held: 1 or 0. way: the sign of the speed while the joint slips. low, high (N m or N): the
+    interval in which the force that holds it must stay. Friction holds up to its limit in both
+    directions, a stop pushes in one direction only, and a lock has no limits.
     """
 
     held: Any = 0.0
@@ -120,7 +120,7 @@ class HoldableSpeed:
     name: of the speed. index: its place in v. coordinate: the place of its coordinate in q, -1 for
     a speed of a ball joint. unit: of the coordinate, m or rad. lower, upper: limits of the
     coordinate; friction: Coulomb's limit (N or N m); each a number or an expression. restitution:
-    of its stops; it is no input of the tapes.
+    of its stops, which the compiled equations do not contain.
     """
 
     name: str
@@ -151,7 +151,7 @@ class HoldableSpeed:
         return self.lower if side is LOWER else self.upper
 
     def rows(self, s: Tracer, mode: SpeedMode) -> SwitchedRows:
-        """Return the row v_k = 0."""
+        """Return the constraint row that sets the speed to zero."""
         B = ca.SX(1, s.layout.nv)
         B[0, self.index] = 1.0
         return SwitchedRows(ca.SX.zeros(1), s.v[self.index], ca.SX.zeros(1), B, ca.SX(mode.held))
@@ -169,7 +169,7 @@ class HoldableSpeed:
         limits: tuple[ca.SX, ca.SX],
     ) -> Iterator[Guard]:
         """Yield its guards. While it is free: the distance to each stop, and the speed of slipping.
-        While it is held: how far its force mu is from each end of its interval.
+        While it is held: the distance of its force mu from each end of its interval.
         """
         free = mode.held < 0.5
         v = system.v[self.index]
@@ -194,8 +194,8 @@ class HoldableSpeed:
 
 @dataclass(frozen=True)
 class LockableFrame:
-    """A frame that a lock may hold on another body. joint: the loop joint that closes then; where
-    it closes is part of the mode.
+    """A frame that a lock may hold on another body. joint: the loop joint that a lock closes; the
+    pose at which it closes is part of the mode.
     """
 
     joint: Joint
@@ -235,12 +235,13 @@ class SwitchedConstraints:
     """The switched parts and the conditions of events of a run, and their expressions for one
     system.
 
-    speeds, locks, patches, contacts: the parts, numbered in this order; with contacts, a part for
-    rest and one for the share of each speed are the last. conditions: of events, functions of a
-    Tracer to an expression. words: the key under which tapes are cached, equal where the tapes are
-    the same; None where that cannot be known. slots: where the mode of each part stands among the
-    modes (size,). symbols (size,): of the modes. first_contact: the number of the part of the first
-    contact point; rest: that of the part for rest, after which the shares of the speeds follow.
+    speeds, locks, patches, contacts: the parts, indexed in this order; with contacts, a part for
+    rest and one for the share of each speed follow. conditions: of events, functions of a Tracer to
+    an expression. words: the key under which compiled functions are cached, equal where these are
+    the same; None where that cannot be known. slots: the slice of the modes (size,) that belongs to
+    each part. symbols (size,): of the modes. first_contact: the index of the first contact point
+    among the parts; rest: the index of the part for rest, after which the shares of the speeds
+    follow.
     """
 
     def __init__(
@@ -284,7 +285,7 @@ class SwitchedConstraints:
         return np.array([x for part in self.parts for x in part.mode], float)
 
     def held(self, modes: np.ndarray) -> Any:
-        """Return (...,): whether anything is held, for modes (..., size)."""
+        """Return (...,): whether any part is switched on, for modes (..., size)."""
         return np.any(modes[..., self._switches] > 0.5, axis=-1)
 
     def released(self, modes: ca.SX) -> ca.SX:
@@ -293,7 +294,7 @@ class SwitchedConstraints:
 
     @property
     def _switches(self) -> list[int]:
-        """The places of the parts' switches among the modes: the first number of each part."""
+        """The indices of the parts' switches among the modes: the first number of each part."""
         return [slot.start for slot in self.slots]
 
     def mode(self, part: int, modes: np.ndarray) -> Any:
@@ -301,12 +302,12 @@ class SwitchedConstraints:
         return type(self.parts[part].mode)(*modes[self.slots[part]])
 
     def _symbolic(self, part: int) -> Any:
-        """Return the mode record of a part, of symbols."""
+        """Return the mode record of a part, as symbols."""
         return type(self.parts[part].mode)(*elements(self.symbols[self.slots[part]]))
 
     @property
     def rest_mode(self) -> RestMode:
-        """The mode record of the part for rest, of symbols; only with contacts."""
+        """The mode record of the part for rest, as symbols; it exists only with contacts."""
         return RestMode(*self._symbolic(self.rest))
 
     def values(self, s: Tracer) -> tuple[ca.SX, ca.SX, ca.SX]:
@@ -322,8 +323,8 @@ class SwitchedConstraints:
 
     # --- rows
     def rows(self, s: Tracer) -> SwitchedRows:
-        """Return the rows of all parts, of the tracer's symbols and the modes. They are cached for
-        the last tracer, since several tapes use them.
+        """Return the constraint rows of all parts, as expressions of the tracer's symbols and the
+        modes. They are cached for the last tracer, because several functions use them.
         """
         if self._traced is None or self._traced[0] is not s:
             found = [part.rows(s, self._symbolic(k)) for k, part in enumerate(self.parts)]
@@ -342,8 +343,8 @@ class SwitchedConstraints:
         return [float(x) for part in self.parts for x in part.row_scales(s)]
 
     def _others(self, s: Tracer, driven: Sequence[int]) -> tuple[ca.SX, list[float]]:
-        """Return the rows (k, nv) that always hold, those of loops and of driven speeds, and the
-        scales of all rows: first of those that can be switched, then of these.
+        """Return the rows (k, nv) that always hold, those of loops and of driven speeds; and the
+        scales of all rows, first of the switched ones, then of these.
         """
         A = (
             s.constraint_rows()[3]
@@ -358,8 +359,8 @@ class SwitchedConstraints:
         ]
 
     def force(self, system: SystemSymbols, tau: ca.SX) -> tuple[ca.SX, ca.SX]:
-        """Return mu (m,), the forces of the rows that are on, and the joint forces (nv,) that they
-        make, while the joint forces tau (nv,) act as well.
+        """Return mu (m,), the forces of the active rows, and the joint forces (nv,) that they
+        cause, while the joint forces tau (nv,) act as well.
         """
         rows = system.mechanism.constrained or system.driven is not None
         if len(self.parts) == len(self.speeds) and not rows:
@@ -405,7 +406,8 @@ class SwitchedConstraints:
         return mu, ca.mtimes(F.T, mu)
 
     def _held_speeds(self, system: SystemSymbols, tau: ca.SX) -> tuple[ca.SX, ca.SX]:
-        """Return what `force` does where single speeds are all that is held, and no rows.
+        """Return the result of `force` where only single speeds are held and there are no other
+        rows.
 
         With z = 1 for each held speed, else 0, and Z = diag(z), the accelerations a with a = 0 of
         the held speeds solve a system of the structure of the mass matrix M:
@@ -431,7 +433,7 @@ class SwitchedConstraints:
 
     @property
     def many(self) -> bool:
-        """Whether contacts have so many rows that tapes call loops for them."""
+        """Whether contacts have so many rows that the compiled code uses loops for them."""
         return sum(c.count for c in self.contacts) > WRITTEN_OUT_ROWS
 
     def contact_rows(self) -> list[slice]:
@@ -444,9 +446,9 @@ class SwitchedConstraints:
     def _force_directions(
         self, s: Tracer, rate: ca.SX, B: ca.SX, z: ca.SX
     ) -> tuple[ca.SX, ca.SX, ca.SX]:
-        """Return the directions (m, nv) in which the rows' forces act, which include the friction
+        """Return the directions (m, nv) in which the forces of the rows act, including the friction
         of contacts that slip; the weights (m,) of the forces; and the forces (m,) near which they
-        are taken where rigid bodies do not determine them.
+        are chosen where rigid bodies do not determine them.
         """
         if not self.contacts:
             return B, z, ca.SX.zeros(B.shape[0])
@@ -477,8 +479,8 @@ class SwitchedConstraints:
         return force
 
     def frozen(self, rate: ca.SX, nq: int) -> ca.SX:
-        """Return the rate of a state (q, v) in which the held speeds and their coordinates have the
-        rate zero exactly; all have it where everything is at rest.
+        """Return the rate of a state (q, v) with the rates of held speeds and their coordinates set
+        to exactly zero; all rates are zero where everything is at rest.
         """
         for k, h in enumerate(self.speeds):
             for entry in (nq + h.index, h.coordinate) if h.coordinate >= 0 else (nq + h.index,):
@@ -505,8 +507,8 @@ class SwitchedConstraints:
         return tuple(found)
 
     def watched_values(self, s: Tracer) -> list[ca.SX]:
-        """Return the gaps of contacts and the conditions of events: values that may come to zero
-        and go away again while joints turn.
+        """Return the gaps of contacts and the conditions of events: the values that may reach zero
+        and leave it again within a step while joints turn.
         """
         gaps = self.contact_terms(s).error if self.contacts else ca.SX.zeros(0)
         return [
@@ -547,15 +549,17 @@ class SwitchedConstraints:
 
 
 def _while(mode: ca.SX, value: Any, otherwise: Any = 1.0) -> ca.SX:
-    """Return the value in this mode, and `otherwise` in others; 1 is no event."""
+    """Return the value while the part is in this mode, else `otherwise`; with the value 1 a guard
+    causes no event.
+    """
     return ca.if_else(mode, value, otherwise)
 
 
 def _finite(x: Any) -> bool:
-    """Whether a limit is finite, or is an expression."""
+    """Return whether a limit is finite; an expression counts as finite."""
     return not isinstance(x, (int, float)) or bool(np.isfinite(x))
 
 
 def nonzero(x: Any) -> bool:
-    """Whether a value is not zero, or is an expression, which may be nonzero."""
+    """Return whether a value is not zero; an expression counts as nonzero."""
     return not isinstance(x, (int, float)) or x != 0.0

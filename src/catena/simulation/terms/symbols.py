@@ -1,7 +1,8 @@
-"""What the parts of a system may read of it while it is being made: its symbols and tapes.
+"""The interface by which the parts of a system read it while it is being built: its symbols and
+traced functions.
 
-Controllers, switched constraints and time steps are given the system that they become part of. They
-see this much of `system.first_order.System`, which they do not import.
+Controllers, switched constraints and time steps receive the system that they become part of. They
+use this part of `system.first_order.System`, which they do not import.
 """
 
 from __future__ import annotations
@@ -62,8 +63,8 @@ class SystemSymbols(Protocol):
         make: Callable[[Tracer], Sequence[ca.SX]],
         modes: bool = False,
     ) -> ca.Function:
-        """Return (t, q, v, p) -> what `make` returns for a tracer, cached by its name and `words`;
-        with `modes`, these are an argument too.
+        """Return the function (t, q, v, p) -> the expressions that `make` returns for a tracer,
+        cached by its name and `words`; with `modes`, these are an argument too.
         """
 
     def follow(self, trajectory: Trajectory) -> Following:
@@ -72,17 +73,19 @@ class SystemSymbols(Protocol):
         """
 
     def aim(self, t: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
-        """Return q, v, a of the driven coordinates, at t (s)."""
+        """Return position, speed and acceleration (q, v, a) of the driven coordinates at t (s), as
+        expressions.
+        """
 
     def under(self, given: ca.SX) -> tuple[ca.SX, ca.SX]:
-        """Return a (nv,) and tau (nv,) while the joint forces `given` act."""
+        """Return the accelerations a (nv,), and tau (nv,), while the joint forces `given` act."""
 
     def compiled(self, key: tuple[Any, ...], make: Callable[[], Any]) -> Any:
-        """Return what `make` returns, cached for this system under a key."""
+        """Return the result of `make`, cached for this system under a key."""
 
     @property
     def inputs(self) -> list[ca.SX]:
-        """The inputs of every tape of the system: t, the whole state, u and the modes, p."""
+        """The inputs of every function of the system: t, the whole state, u and the modes, p."""
 
     @property
     def losses(self) -> ca.SX:
@@ -106,7 +109,7 @@ class SystemSymbols(Protocol):
 
     @property
     def held(self) -> tuple[ca.SX, ca.SX]:
-        """The forces of the switched rows, and the joint forces that they make."""
+        """The forces of the active switched rows, and the joint forces that these cause."""
 
     @property
     def work(self) -> ca.SX:
@@ -118,4 +121,4 @@ class SystemSymbols(Protocol):
 
     @property
     def error_table(self) -> np.ndarray:
-        """The sizes of the states relative to which errors are judged."""
+        """The scales of the states relative to which errors are judged."""

@@ -11,7 +11,9 @@ from .contact_slots import PatchPoint, TouchingPatch
 
 
 def touching_pairs(m: Mechanism) -> tuple[list[TouchingPatch], list[PatchPoint]]:
-    """Return all such pairs of a mechanism, and all their contact points."""
+    """Return all pairs of shapes of a mechanism whose features are chosen at events, and all their
+    contact points.
+    """
     found = [(patch, patch_points(m, patch)) for patch in contact_patches(m, by_features=True)]
     return [TouchingPatch(x, len(own)) for x, own in found], [
         loaded(x.method.point)(p, m.contacts[x.contact], x) for x, own in found for p in own

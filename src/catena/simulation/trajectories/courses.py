@@ -417,11 +417,9 @@ def function(values: Values, times: Any, tolerance: float = 1e-10) -> Trajectory
 
 
 def of_run(motion: Any, start: float, until: float) -> Any:
-    """Return the prescribed motion of a run with texts and functions of time made into
-    trajectories.
-
-    motion: {coordinate: Trajectory, number, text or function; or joint: "locked"}; anything else is
-    returned as it is. The trajectories last from start to until, s.
+    """Return the prescribed motion of a run, with expressions and functions of time made into
+    trajectories. motion: {coordinate: Trajectory, number, string or function; or joint: "locked"};
+    anything else is returned as it is. The trajectories last from start to until, s.
     """
     if not isinstance(motion, Mapping):
         return motion
@@ -437,7 +435,7 @@ def of_run(motion: Any, start: float, until: float) -> Any:
 
 
 def _of_time(name: str, x: Any, t: Any) -> Any:
-    """Return an expression of the symbol t from a text, a function of t, or a number."""
+    """Return an expression of the symbol t from a string, a function of t, or a number."""
     if isinstance(x, str):
         return evaluate(parse(x, ["t"]), {"t": t})
     try:
@@ -459,7 +457,9 @@ def _of_time(name: str, x: Any, t: Any) -> Any:
 
 
 def _states(states: Any, t: Array) -> Array:
-    """Return q, v and a (m, 3, n) at times t (m,)."""
+    """Return positions, speeds and accelerations of the given states, (m, 3, n), at their times t
+    (m,).
+    """
     return np.stack(
         [np.array(x).reshape(-1, len(t), order="A") for x in states.map(len(t))(t[None])], axis=0
     ).transpose(2, 0, 1)

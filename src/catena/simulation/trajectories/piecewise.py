@@ -86,9 +86,8 @@ class Trajectory:
         return found
 
     def traced(self, t: ca.SX, until: ca.SX | None = None) -> tuple[ca.SX, ca.SX, ca.SX]:
-        """Return q, v, a (n,) as expressions of the symbol t.
-
-        until: the end of the current piece (s), as a symbol; by default the piece follows from t.
+        """Return q, v, a (n,) as expressions of the symbol t. until: the end of the current piece
+        (s), as a symbol; by default the current piece is found from t.
         """
         reached = [
             ca.SX(1.0),
@@ -263,11 +262,9 @@ def _wave(A: Any, w: Any, f: Any, s: Any, lib: Any) -> tuple[Any, Any, Any]:
 
 
 def places(asked: Mechanism | Machine, names: Sequence[str]) -> tuple[Coordinate, ...]:
-    """Return the places of coordinates in q and v; a name may be that of the coordinate or its
-    speed.
-
-    Raises UnknownNameError for others. The coordinates of quaternions have no trajectory, as their
-    rates are no speeds.
+    """Return the indices of coordinates in q and of their speeds in v; a name may be that of the
+    coordinate or of its speed. Raises UnknownNameError for other names. The coordinates of
+    quaternions have no trajectory, because their rates are not speeds.
     """
     known = {c.name: c for c in coordinates(asked)}
     found = {c.speed: c for c in known.values()} | known
@@ -359,9 +356,9 @@ def from_scipy(names: tuple[str, ...], found: Any) -> Trajectory:
 def closed(
     names: tuple[str, ...], t: Array, powers: Array, waves: Array | None, q: Array, v: Array
 ) -> Trajectory:
-    """Return the pieces between the times t, with one before and one after at constant speed.
-
-    q, v: positions and speeds at the times t; those at both ends define the added pieces.
+    """Return the trajectory of the pieces between the times t, with a piece of constant speed added
+    before and after. q, v: positions and speeds at the times t; those at both ends define the added
+    pieces.
     """
     before, after = (np.stack([q[k], v[k]], axis=-1)[None] for k in (0, -1))
     most = max(2, powers.shape[2])
@@ -377,9 +374,8 @@ def closed(
 def pieces(
     names: tuple[str, ...], breaks: Array, origins: Array, powers: Array, waves: Array | None = None
 ) -> Trajectory:
-    """Return a trajectory whose pieces have one origin (m,) each for all coordinates.
-
-    Without `waves` it has none.
+    """Return a trajectory whose pieces have one origin (m,) each for all coordinates. If `waves` is
+    not given, there are no sines.
     """
     wide = np.repeat(origins[:, None], len(names), axis=1)
     return Trajectory(
@@ -388,8 +384,8 @@ def pieces(
 
 
 def rising(kind: str, times: ArrayLike, positions: Values) -> tuple[Array, Array]:
-    """Return the times (m,) and the positions (m, n) as arrays; raise StateError where times do
-    not increase or numbers are missing.
+    """Return the times (m,) and the positions (m, n) as arrays; raise StateError where times do not
+    increase or numbers are missing. kind: the name of the trajectory, for the message.
     """
     t = np.asarray(times, float)
     if t.ndim != 1 or len(t) < 2 or not np.isfinite(t).all():

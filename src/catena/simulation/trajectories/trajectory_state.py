@@ -3,7 +3,7 @@
 At a knot of a trajectory accelerations may jump, and an integrator loses its order across a jump;
 so a run stops at every knot. The end of the current piece, `until` (s), is a state of the run: it
 says which piece is current, exactly at a knot too. Of a trajectory with many pieces only the
-current one is part of the tape, with its coefficients as states of the run.
+current one is part of the compiled equations, with its coefficients as states of the run.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Following:
         ]
 
     def at(self, t: Any) -> tuple[ca.SX, ca.SX, ca.SX]:
-        """Return q, v, a (n,) as expressions of the symbol t."""
+        """Return positions, speeds and accelerations (n,) as expressions of the symbol t."""
         path = self.trajectory
         size = self.symbols.numel()
         if size == 0:
@@ -64,7 +64,9 @@ class Following:
         return path.traced_piece(t, [table[:, k] for k in range(table.shape[1])], K)
 
     def values(self, t: float) -> Array:
-        """Return the values of the states while the piece at time t (s) is the current one."""
+        """Return the values of the states at time t (s), at which the piece that contains t becomes
+        the current one.
+        """
         path = self.trajectory
         size = self.symbols.numel()
         i = int(np.searchsorted(path.breaks, t, side="right"))
@@ -85,8 +87,8 @@ class Follows(list[Any]):
         return self[-1]
 
     def within(self, law: Any) -> tuple[Any, list[tuple[int, Following]]]:
-        """Return the law with the states of all trajectories added, and their offsets in its
-        state.
+        """Return the law with the states of all trajectories added, and the index of the first
+        state of each.
         """
         parts = [f for f in self if f.symbols.numel()]
         names = [name for f in parts for name in f.names]

@@ -110,7 +110,7 @@ def morris(indices: Any, measures: Any = None) -> Figure:
 
 
 def _named(ax: Any, y: np.ndarray, names: list[str], title: str) -> None:
-    """Label the bars at y with names, and set the title."""
+    """Label the bars at positions y with names, and set the title."""
     ax.set_yticks(y, names)
     ax.grid(axis="y", visible=False)
     ax.set_title(title, loc="left")

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from ...errors import CatenaError
 from ...results.plots import WIDTH, Picture
 from ..grids import as_grid
-from ..plotting import axes, measures, telling
+from ..plotting import axes, measures, varying_measures
 from .labels import chosen, label
 
 COLOURS = "cividis"  # even in lightness, and seen alike by everybody
@@ -28,7 +28,7 @@ def draw(
     name = (
         chosen(measure, measures(table), "measure")[0]
         if measure is not None
-        else (telling(table) or measures(table))[0]
+        else (varying_measures(table) or measures(table))[0]
     )
     known = axes(table)
     across = chosen(x, known, "axis")[0] if x else next(a for a in known if a != y)

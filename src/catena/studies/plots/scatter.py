@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from ...results.plots import COLOURS, WIDTH, Picture
-from ..plotting import measures, telling, variables
+from ..plotting import measures, variables, varying_measures
 from .labels import chosen, label
 
 MAX_PANELS, MOST_POINTS, BINS = 6, 5000, 30
@@ -57,7 +57,7 @@ def draw(table: Any, names: Any = None) -> Figure:
 def _default_names(table: Any) -> list[str]:
     """Return the names that are drawn by default: variables, then measures that vary."""
     own = variables(table)
-    seen = telling(table)
+    seen = varying_measures(table)
     room = max(1, MAX_PANELS - len(seen[: MAX_PANELS // 2]))
     return [*own[:room], *seen[: MAX_PANELS - len(own[:room])]]
 

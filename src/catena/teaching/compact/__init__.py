@@ -1,5 +1,5 @@
-"""The compact form of equations of motion: a formulation's own statement with the quantities it is
-made of, on one page, for mechanisms of any size.
+"""The compact form of equations of motion: the vector equations of a formulation with definitions
+of their quantities, on one page, for mechanisms of any size.
 
     frames -> Statement (sentences and vector equations) -> evaluated at random states -> text,
     LaTeX
@@ -48,7 +48,7 @@ STATEMENTS = {
 
 
 def statement(equations: Derived) -> tuple[Statement, Board]:
-    """Return the compact statement of equations of motion, checked at random states. Raise a
+    """Return the compact form of equations of motion, checked at random states. Raise a
     FormulationError where there is none.
     """
     name = equations.formulation
@@ -69,7 +69,7 @@ def statement(equations: Derived) -> tuple[Statement, Board]:
 
 
 def compact_form(equations: Derived, how: str) -> str:
-    """Return the compact statement as "text" or "latex" (how)."""
+    """Return the compact form of equations of motion. how: "text" or "latex"."""
     found, board = statement(equations)
     title = f"{equations.mechanism.name} by {equations.formulation}"
     return getattr(layout, how)(found, board, title)

@@ -69,8 +69,8 @@ dw = Family("omega", r"\boldsymbol{\omega}", 1)
 
 
 def force_of_motor(fr: Frames, i: str) -> Expr:
-    """Return the symbol of the motor's force: tau, or tau less the inertia force of the rotor where
-    there are rotors.
+    """Return the symbol of the force of the motor of frame i: tau, or, with rotors, tau less the
+    inertia force of the rotor.
     """
     return motor(i) if k.rotors(fr) else tau(i)
 
@@ -81,14 +81,14 @@ def rotor_equations(fr: Frames) -> list[Equation]:
 
 
 def loop_blocks(fr: Frames) -> list[Block]:
-    """Return the blocks of the rows of loops, with the partial velocities that they use."""
+    """Return the blocks about the rows of loops, with the partial velocities that they use."""
     return (
         [Block(PARTIAL, tuple(k.partials(fr))), Block(LOOPS, tuple(k.loops(fr)))] if fr.rows else []
     )
 
 
 def loop_blocks_by_motion(fr: Frames) -> list[Block]:
-    """Return the block of the rows of loops, in terms of the motion of the two bodies."""
+    """Return the block about the rows of loops, in terms of the motion of the two bodies."""
     if not fr.rows:
         return []
     *rows, second = k.loops(fr, along_speeds=False)
@@ -96,12 +96,14 @@ def loop_blocks_by_motion(fr: Frames) -> list[Block]:
 
 
 def with_loops(x: Expr, fr: Frames, term: Expr) -> Expr:
-    """Return a sum with the forces of the loops added."""
+    """Return a sum with the term of the loops' forces added, where there are loops."""
     return x + Total(ROWS, lam("k") * term) if fr.rows else x
 
 
 def along(fr: Frames, turning: Expr, sliding: Expr) -> Expr:
-    """Return the component of a wrench along a freedom."""
+    """Return the component of a wrench along the degree of freedom of a frame. turning, sliding:
+    the expressions for a rotation and for a translation.
+    """
     if not k.slides(fr):
         return turning
     return turning + sliding if k.turns(fr) else sliding
@@ -109,7 +111,7 @@ def along(fr: Frames, turning: Expr, sliding: Expr) -> Expr:
 
 # --- ground's axes
 def laws(fr: Frames) -> list[Equation]:
-    """Return Newton's and Euler's law for every frame."""
+    """Return Newton's and Euler's equations of every frame."""
     force = with_loops(m("i") * g + f("i") - Total(CHILDREN, f("c")), fr, pull("i", "k"))
     torque = (
         n("i")
@@ -123,7 +125,9 @@ def laws(fr: Frames) -> list[Equation]:
 
 
 def free(fr: Frames) -> Equation:
-    """Return the equation of the joints' freedoms: the wrench along each is the motor's force."""
+    """Return the equations along the degrees of freedom of the joints: the component of each wrench
+    along its degree of freedom is the motor's force.
+    """
     return row(along(fr, Dot(u("i"), n("i")), Dot(s("i"), f("i"))), force_of_motor(fr, "i"), FREE)
 
 
@@ -133,7 +137,9 @@ def motion_blocks(fr: Frames) -> list[Block]:
 
 
 def newton_euler(fr: Frames) -> list[Block]:
-    """Return the blocks of newton_euler: the laws of each body, with the forces of its joints."""
+    """Return the blocks of newton_euler: the equations of each body, with the forces of its
+    joints.
+    """
     return [
         *motion_blocks(fr),
         Block(
@@ -158,8 +164,8 @@ def newton_euler(fr: Frames) -> list[Block]:
 
 
 def penalty(fr: Frames) -> list[Block]:
-    """Return the blocks of penalty: the laws of each body, with springs in place of the joints'
-    constraints.
+    """Return the blocks of penalty: the equations of each body, with springs in place of the
+    joints' constraints.
     """
     push = force_of_motor(fr, "i")
     force, torque = (-beta * (x("i") + gamma * y("i")) for x, y in ((gap, gap1), (tilt, tilt1)))
@@ -198,13 +204,13 @@ def penalty(fr: Frames) -> list[Block]:
 
 # --- own axes
 def arms(fr: Frames, turned: bool) -> list[Equation]:
-    """Return the equation of the origin of frame i in frame p."""
+    """Return the equation for the position of the origin of frame i relative to frame p."""
     step = P("i") * d("i") * q("i") if turned else d("i") * q("i")
     return [Equation(l("i"), b("i") + step if k.slides(fr) else b("i"), FRAMES)]
 
 
 def own(fr: Frames, term: Expr) -> Expr:
-    """Return the forces of the loops in the body's own axes."""
+    """Return the term with the forces of the loops, along the body's own axes."""
     return R("i").T * Total(ROWS, lam("k") * term)
 
 

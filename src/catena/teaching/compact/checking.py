@@ -1,5 +1,5 @@
-"""Checks of a compact statement: its rows with the formulation's own accelerations, its kinematics
-against the kernels'.
+"""Checks of a compact form: its equations are evaluated with the formulation's own accelerations,
+and its kinematics is compared with that of the kernels.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ INNER = {"n": (0, 1, 2), "l": (0, 1, 2)}  # values of the indices of axes, which
 
 
 def checked(statement: Statement, board: Board) -> float:
-    """Return the largest relative error of any row. Raise a WrongLineError where one exceeds the
-    tolerance.
+    """Return the largest relative error of the equations of a compact form. Raise a WrongLineError
+    where one exceeds the tolerance.
     """
     worst = 0.0
     for state in given(board, statement.frames, statement):
@@ -33,8 +33,8 @@ def checked(statement: Statement, board: Board) -> float:
 
 
 def _places(x: Equation, values: Evaluation) -> list[At]:
-    """Return all values of the indices at which a row holds; none for a definition, which is
-    evaluated where other equations use it.
+    """Return all values of the indices for which an equation holds; an empty list for a definition,
+    which is evaluated where other equations use it.
     """
     if not x.row:
         return []
@@ -45,8 +45,8 @@ def _places(x: Equation, values: Evaluation) -> list[At]:
 
 
 def _error(x: Equation, values: Evaluation, at: At) -> float:
-    """Return the relative error of an equation at a place. Raise a WrongLineError where it exceeds
-    the tolerance.
+    """Return the relative error of an equation for given values of its indices. Raise a
+    WrongLineError where it exceeds the tolerance.
     """
     difference = np.abs(x.left.at(values, at) - x.right.at(values, at))
     size = np.sum(x.left.magnitude(values, at)) + np.sum(x.right.magnitude(values, at))
@@ -60,7 +60,7 @@ def _error(x: Equation, values: Evaluation, at: At) -> float:
 
 
 def kinematic_errors(statement: Statement, board: Board) -> dict[str, float]:
-    """Return {name: the largest relative difference of a symbol to the kernels' recursive pass},
+    """Return {name: largest relative difference between a symbol and the kernels' recursive pass},
     for motion, partial velocities, rows of loops and their rates.
     """
     defined = statement.definitions
@@ -113,8 +113,8 @@ def _value(values: Evaluation, name: str, i: int) -> Any:
 
 
 def _known(bodies: Bodies, body: str, own: bool) -> dict[str, Any]:
-    """Return the motion of a body by the kernels. own: whether angular velocities are along its own
-    axes.
+    """Return the motion of a body as the kernels compute it. own: whether angular velocities are
+    along its own axes.
     """
     b = bodies.mover(body)
     turned = ca.SX.eye(3) if own else b.R

@@ -1,4 +1,4 @@
-"""Compact statements in coordinates of free bodies: udwadia_kalaba, natural_coordinates."""
+"""Compact forms in coordinates of free bodies: udwadia_kalaba, natural_coordinates."""
 
 from __future__ import annotations
 

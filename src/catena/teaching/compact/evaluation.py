@@ -1,9 +1,9 @@
-"""Evaluation: the symbols of a compact statement in numbers, at one state. Given symbols come from
-the mechanism, all others from the statement's own equations.
+"""Evaluation: numerical values of the symbols of a compact form at one state. Given symbols come
+from the mechanism, all others from the equations of the compact form itself.
 
 A symbol is evaluated when it is first used, by the equation that defines it. Derivatives are found
 by a complex step of 1e-30: the same equations with that imaginary part added to a coordinate, or to
-all of them along the motion; nothing is subtracted.
+all of them along the motion; there is no difference of nearly equal numbers.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class State:
 
 
 class Evaluation:
-    """The values of symbols at one state. definitions: {name: its equations}; the first whose set
-    contains the place is used.
+    """The values of symbols at one state. definitions: {name: its equations}; the first equation
+    whose index set contains the given indices is used.
     """
 
     def __init__(self, frames: Frames, definitions: Mapping[str, Sequence[Equation]], state: State):
@@ -48,9 +48,7 @@ class Evaluation:
 
     # --- of the language
     def value(self, name: str, index: tuple[str, ...], at: At) -> Any:
-        """Return the value of a symbol. at: the numbers that the letters of its indices stand
-        for.
-        """
+        """Return the value of a symbol. at: {letter of an index: its number}."""
         places = tuple(self._place(letter, at) for letter in index)
         key = (name, *places)
         if key not in self.known:
@@ -58,7 +56,7 @@ class Evaluation:
         return self.known[key]
 
     def members(self, over: Over, at: At) -> list[int]:
-        """Return the members of a set. at: the numbers that letters of indices stand for."""
+        """Return the members of a set. at: {letter of an index: its number}."""
         f = self.frames
         i = at.get("i", GROUNDED)
         if over.name in RowKind.__members__:
@@ -105,7 +103,7 @@ class Evaluation:
         return row.P if letter == "P" else row.C
 
     def _found(self, name: str, places: tuple[int, ...]) -> Any:
-        """Compute the value of a symbol at a place."""
+        """Compute the value of a symbol for given indices."""
         if places and places[0] == GROUNDED:
             return np.eye(3) if name == "R" else -self._gravity() if name == "acc" else np.zeros(3)
         if name in PARTIAL and places[1] not in self.frames.path(places[0]):
@@ -144,11 +142,11 @@ class Evaluation:
 
     # --- what is given
     def number(self, x: Any) -> float:
-        """Return the number of a scalar of the mechanism."""
+        """Return the value of a scalar of the mechanism, which may be an expression."""
         return float(value_of(x, self.parameters))
 
     def vector(self, xs: Sequence[Any]) -> np.ndarray:
-        """Return the numbers of three scalars."""
+        """Return the values of three scalars."""
         return np.array([self.number(x) for x in xs])
 
     def _of_role(self, role: str, i: int) -> Any:
@@ -235,8 +233,8 @@ class Evaluation:
     # --- of all free frames
     @cached_property
     def _rows_of_joints(self) -> tuple[np.ndarray, np.ndarray]:
-        """A and b of A x'' = b, the rows of all joints and loops. They are linear in the
-        accelerations, so that one step of each is exact.
+        """Return A and b of A x'' = b, the constraint rows of all joints and loops. They are linear
+        in the accelerations, so that a step in each acceleration gives them exactly.
         """
         unknown = [
             (name, i, k)
@@ -256,7 +254,7 @@ class Evaluation:
         return np.array(columns).T, -at_rest
 
     def _with(self, given: Mapping[tuple[Any, ...], Any]) -> Evaluation:
-        """Return the evaluation with other accelerations. Values that do not depend on them are
+        """Return the evaluation for other accelerations. Values that do not depend on them are
         reused.
         """
         other = Evaluation(self.frames, self.definitions, self.state)

@@ -1,10 +1,10 @@
-"""The frames of a mechanism, one elementary motion each: the rows of the table of a compact
-statement, over which the index i runs.
+"""The frames of a mechanism, one elementary motion each: the rows of the table in a compact form,
+over which the index i runs.
 
-A joint of several freedoms is several frames, of which the last carries the body. A joint that is
-welded, or whose child has its frame at another place than the joint, adds a frame that does not
-move. Frame i is in its carrier p at b_i, rotated by P_i; then it turns about e_i, or slides along
-d_i.
+A joint with several degrees of freedom is several frames, of which the last carries the body. A
+joint that is welded, or whose child has its frame at another place than the joint, adds a frame
+that does not move. Frame i is in its carrier p at b_i, rotated by P_i; then it turns about e_i, or
+slides along d_i.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ GROUNDED = -1  # the index of the ground
 
 @dataclass(frozen=True)
 class Frame:
-    """One row of the table. joint: the joint that it belongs to. carrier: the number of the frame
-    that it is on. body: the body whose frame it is, if any. pose: in the carrier, before it moves.
+    """One row of the table. joint: the joint that it belongs to. carrier: the index of the frame
+    that carries it. body: the body whose frame it is, if any. pose: its pose on the carrier at
+    coordinate zero.
 
-    motion: its elementary motion, None where it is welded. q, v: where its coordinates and speeds
-    begin. rotor: the armature along each speed.
+    motion: its elementary motion, None for a welded frame. q, v: the indices of its first
+    coordinate and speed. rotor: the armature along each speed.
     """
 
     joint: Joint
@@ -65,8 +66,8 @@ class Frame:
 
 @dataclass(frozen=True)
 class LoopRow:
-    """A row of a joint that closes a loop. P, C: the frames of the two bodies. a, b: its directions
-    in them. at: the poses of the joint on P and on C.
+    """A constraint row of a joint that closes a loop. P, C: the frames of the two bodies. a, b: its
+    directions in these frames. at: the poses of the joint on P and on C.
     """
 
     loop: Joint
@@ -104,7 +105,7 @@ class Frames:
 
     @property
     def freedoms(self) -> list[int]:
-        """The frames that move in their carriers."""
+        """The frames that move relative to their carriers."""
         return [i for i, f in enumerate(self.all) if f.nv]
 
     def path(self, i: int) -> list[int]:
@@ -120,7 +121,7 @@ class Frames:
         return [k for k, f in enumerate(self.all) if f.carrier == i]
 
     def has(self, what: Callable[[Frame], bool]) -> bool:
-        """Whether some frame has a property."""
+        """Return whether some frame has a property, given as a function of the frame."""
         return any(what(f) for f in self.all)
 
 

@@ -1,5 +1,5 @@
-"""The symbols that a compact statement takes as given at a state, in addition to the mechanism's
-numbers: forces in joints and accelerations of free bodies, by the kernels.
+"""The symbols of a compact form whose values are given at a state, in addition to the mechanism's
+numbers: forces in joints and accelerations of free bodies, from the kernels.
 """
 
 from __future__ import annotations
@@ -83,7 +83,9 @@ def _on_frames(frames: Frames, state: State, wrenches: np.ndarray) -> Mapping[tu
 def _gaps(
     frames: Frames, statement: Statement, state: State, beta: float
 ) -> Mapping[tuple[Any, ...], Any]:
-    """Return the gaps at rest at which the springs carry the forces of the joints."""
+    """Return the gaps at which the springs of `penalty`, at rest, carry the forces of the
+    joints.
+    """
     moving = _moving(frames, state)
     found: dict[tuple[Any, ...], Any] = {("beta",): beta, ("gamma",): 0.0}
     for i in range(len(frames.all)):
@@ -100,7 +102,7 @@ def _gaps(
 
 
 def _accelerations(frames: Frames, state: State) -> Mapping[tuple[Any, ...], Any]:
-    """Return the accelerations of all frames, as the joints let them move."""
+    """Return the accelerations of all frames that the joints permit."""
     moving = _moving(frames, state)
     return {
         (name, i): moving.value(name, ("i",), {"i": i})

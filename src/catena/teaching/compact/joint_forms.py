@@ -1,4 +1,4 @@
-"""Compact statements along the joints' own speeds: lagrange, hamilton, kane, gibbs_appell,
+"""Compact forms in terms of the joints' own speeds: lagrange, hamilton, kane, gibbs_appell,
 jourdain, variational, maggi.
 """
 
@@ -83,8 +83,8 @@ LOOPS = say(
 
 
 def moving(fr: Frames, *more: Equation, accelerating: bool = True) -> Block:
-    """Return the block about places, velocities and (with `accelerating`) accelerations of the
-    frames.
+    """Return the block of equations for positions, velocities and (with `accelerating`)
+    accelerations of the frames.
     """
     found = [*k.places(fr), *k.velocities(fr), *more]
     return (
@@ -95,8 +95,8 @@ def moving(fr: Frames, *more: Equation, accelerating: bool = True) -> Block:
 
 
 def opening(fr: Frames, accelerating: bool = True) -> list[Block]:
-    """Return the blocks that every statement begins with: motion of the frames, partial velocities,
-    rows of loops.
+    """Return the blocks with which every compact form begins: motion of the frames, partial
+    velocities, rows of loops.
     """
     return [
         moving(fr, *k.masses(), accelerating=accelerating),
@@ -106,7 +106,7 @@ def opening(fr: Frames, accelerating: bool = True) -> list[Block]:
 
 
 def effort(fr: Frames) -> Expr:
-    """Return tau with the forces of the loops."""
+    """Return tau plus the term of the loops' forces."""
     return k.with_loop_forces(tau("j"), fr)
 
 
@@ -116,7 +116,7 @@ def weight() -> Expr:
 
 
 def spin(i: str = "i") -> Expr:
-    """Return the rate of the angular momentum about the centre of mass."""
+    """Return the rate of the angular momentum of body i about its centre of mass."""
     return J(i) * alpha(i) + Cross(omega(i), J(i) * omega(i))
 
 
@@ -151,12 +151,14 @@ def inertia(fr: Frames) -> list[Equation]:
 
 
 def turned(fr: Frames, x: Expr) -> Expr:
-    """Return a sum with omega x p added, along the axes of balls, which turn."""
+    """Return a sum with omega x p added, which acts along the axes of balls, because these axes
+    rotate.
+    """
     return x + bracket("j") if fr.has(lambda f: f.ball) else x
 
 
 def brackets(fr: Frames) -> list[Equation]:
-    """Return the equation of omega x p, where there are balls."""
+    """Return the equation of omega x p, if there are balls."""
     return (
         [Equation(bracket("j"), Cross(q1("j"), h("j")), BALLS)] if fr.has(lambda f: f.ball) else []
     )
@@ -268,7 +270,7 @@ def gibbs_appell(fr: Frames) -> list[Block]:
 
 
 def slope_of_S(j: str) -> Expr:
-    """Return the symbol dS/dq_j''."""
+    """Return the symbol of the derivative of Gibbs' function S along speed j, dS/dq_j''."""
     return Family("dS/dq''", r"\partial S/\partial\ddot{q}")(j)
 
 
@@ -294,7 +296,7 @@ def jourdain(fr: Frames) -> list[Block]:
 
 
 def variational(fr: Frames) -> list[Block]:
-    """Return the blocks of variational ([Everett1988] eq. 30-32)."""
+    """Return the blocks of variational: Hamilton's principle ([Everett1988] eq. 30-32)."""
     work: Expr = Total(
         BODIES,
         -Dot(L("i"), omega_j("i", "j"))

@@ -1,5 +1,5 @@
-"""The kinematics of the frames: the equations that compact statements begin with. Terms that are
-zero for a mechanism are left out.
+"""The kinematics of the frames: the equations with which compact forms begin. Terms that are zero
+for a mechanism are left out.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ from .letters import (
 
 
 def places(fr: Frames) -> list[Equation]:
-    """Return the equations of R, o and the axes u and s of every frame."""
+    """Return the equations for R, o and the axes u and s of every frame."""
     turned = fr.has(lambda f: f.turned)
     at = R("p") * b("i")
     found = [Equation(R("i"), R("p") * P("i") * Q("i") if turned else R("p") * Q("i"), FRAMES)]
@@ -86,22 +86,22 @@ def places(fr: Frames) -> list[Equation]:
 
 
 def turns(fr: Frames) -> bool:
-    """Whether some frame turns."""
+    """Return whether some frame rotates relative to its carrier."""
     return fr.has(lambda f: f.nv > 0 and not f.slides)
 
 
 def slides(fr: Frames) -> bool:
-    """Whether some frame slides."""
+    """Return whether some frame slides relative to its carrier."""
     return fr.has(lambda f: f.slides)
 
 
 def sliding(fr: Frames, x: Expr, *terms: Expr) -> Expr:
-    """Return a sum with terms added that come from slides, where there are slides."""
+    """Return a sum, with the terms added that come from slides if there are slides."""
     return sum(terms, x) if slides(fr) else x
 
 
 def velocities(fr: Frames) -> list[Equation]:
-    """Return the equations of omega, o' and v."""
+    """Return the equations of the angular velocities omega and of the velocities o' and v."""
     return [
         Equation(omega("i"), omega("p") + u("i") * q1("i"), FRAMES),
         Equation(
@@ -112,7 +112,7 @@ def velocities(fr: Frames) -> list[Equation]:
 
 
 def accelerations(fr: Frames) -> list[Equation]:
-    """Return the equations of alpha, o'' and a."""
+    """Return the equations of the angular accelerations alpha and the accelerations o'', a."""
     arm = R("i") * c("i")
     moved = o2("p") + Cross(alpha("p"), rho("i")) + Cross(omega("p"), Cross(omega("p"), rho("i")))
     return [
@@ -144,7 +144,7 @@ def partials(fr: Frames) -> list[Equation]:
 
 
 def masses(each: Over = BODIES) -> list[Equation]:
-    """Return the equation of the inertias in the ground's axes."""
+    """Return the equation for the inertias in the ground's axes."""
     return [Equation(J("i"), R("i") * I("i") * R("i").T, each)]
 
 
@@ -156,7 +156,7 @@ def with_motor(fr: Frames) -> list[Equation]:
 
 
 def rotors(fr: Frames) -> bool:
-    """Whether some motor has a rotor with inertia of its own."""
+    """Return whether some motor has a rotor with its own inertia."""
     return fr.has(lambda f: any(x != 0 for x in f.rotor))
 
 
@@ -200,7 +200,7 @@ def loops(fr: Frames, along_speeds: bool = True) -> list[Equation]:
 
 
 def closing() -> Equation:
-    """Return the rows differentiated twice."""
+    """Return the equation of the constraint rows, differentiated twice."""
     return Equation(Rate(Total(SPEEDS, A("k", "j") * q1("j"))), ZERO, ROWS, row=True)
 
 

@@ -23,7 +23,7 @@ At = Mapping[str, int]  # letters of indices -> what they stand for
 
 
 class Values(Protocol):
-    """Provides the numbers at which expressions are evaluated."""
+    """The interface that provides the numbers at which expressions are evaluated."""
 
     def value(self, name: str, index: tuple[str, ...], at: At) -> Any:
         """Return the value of a symbol."""
@@ -39,8 +39,8 @@ class Values(Protocol):
 
 
 class Expr:
-    """A node of an expression. level: its precedence, 1 for sums, 2 for products, 3 for what needs
-    no brackets.
+    """A node of an expression. level: its precedence, 1 for sums, 2 for products, 3 for expressions
+    that need no brackets.
     """
 
     level = 3
@@ -64,28 +64,28 @@ class Expr:
         return Transpose(self)
 
     def parts(self) -> list[Expr]:
-        """Return the expressions that are its operands."""
+        """Return the operands of the expression."""
         found = [getattr(self, x.name) for x in fields(self)]  # type: ignore[arg-type]
         for _ in range(2):  # terms are pairs in a tuple
             found = [y for x in found for y in (x if isinstance(x, tuple) else (x,))]
         return [x for x in found if isinstance(x, Expr)]
 
     def symbols(self) -> Iterator[Symbol]:
-        """Yield all symbols in it."""
+        """Yield all symbols in the expression."""
         if isinstance(self, Symbol):
             yield self
         for x in self.parts():
             yield from x.symbols()
 
     def open_letters(self) -> set[str]:
-        """Return the letters of indices that no sum in it runs over."""
+        """Return the letters of indices that are not the index of a sum inside the expression."""
         if isinstance(self, Symbol):
             return set(self.index)
         found = {letter for x in self.parts() for letter in x.open_letters()}
         return found - {self.over.letter} if isinstance(self, Total) else found
 
     def at(self, v: Values, at: At) -> Any:
-        """Return its value, with indices standing for `at`."""
+        """Return its value. at: {letter of an index: its number}."""
         raise NotImplementedError
 
     def magnitude(self, v: Values, at: At) -> Any:
@@ -95,15 +95,15 @@ class Expr:
         return np.abs(self.at(v, at))
 
     def text(self) -> str:
-        """Return it as plain text."""
+        """Return the expression as plain text."""
         raise NotImplementedError
 
     def latex(self) -> str:
-        """Return it as LaTeX."""
+        """Return the expression as LaTeX."""
         raise NotImplementedError
 
     def show(self, how: str, least: int = 1) -> str:
-        """Return it as "text" or "latex", in brackets where its level is below `least`."""
+        """Return the expression as "text" or "latex", in brackets if its level is below `least`."""
         shown = getattr(self, how)()
         if self.level >= least:
             return shown
@@ -116,10 +116,10 @@ def _terms(x: Expr) -> tuple[tuple[int, Expr], ...]:
 
 @dataclass(frozen=True)
 class Symbol(Expr):
-    """A named quantity with indices. letter: in LaTeX. primes: the number of derivatives in time,
-    which are written behind the indices in text.
+    """A named quantity with indices. letter: in LaTeX. primes: the number of derivatives with
+    respect to time, which are written after the indices in text.
 
-    own: the name by which it is evaluated, where another quantity has the same letter.
+    own: the name by which it is evaluated, if another quantity has the same letter.
     """
 
     name: str
@@ -150,7 +150,7 @@ class Symbol(Expr):
 
 @dataclass(frozen=True)
 class Family:
-    """Symbols of one letter. Call it with indices to get one."""
+    """Symbols with one letter. A call with indices returns one of them."""
 
     name: str
     letter: str
@@ -316,10 +316,10 @@ class Transpose(Expr):
 
 @dataclass(frozen=True)
 class Over:
-    """A set that a letter runs over: its name for `Values.members`, and how it is written below the
-    sign of a sum in text and LaTeX.
+    """A set that the index of a sum or equation runs over: its name for `Values.members`, and its
+    form below a sum sign in text and LaTeX.
 
-    said: a word for the set, printed before the equations that hold for it alone.
+    said: a word for the set, printed before equations that hold only for it.
     """
 
     letter: str
@@ -415,7 +415,7 @@ class Equation:
 
     @property
     def letters(self) -> tuple[str, ...]:
-        """The letters of the indices of the symbol that it defines."""
+        """Return the letters of the indices of the symbol that the equation defines."""
         return self.left.index if isinstance(self.left, Symbol) else ()
 
 

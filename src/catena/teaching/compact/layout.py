@@ -1,5 +1,5 @@
-"""Layout: a compact statement as text and as LaTeX, with words, equations side by side where there
-is room, and tables.
+"""Layout: a compact form as text and as LaTeX, with sentences, tables, and equations side by side
+where they fit.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ TIGHT = (
 
 
 def legend(fr: Frames) -> Sentence:
-    """Return the sentences that explain the table."""
+    """Return the sentences that explain the table of frames."""
     said = say("Frame {} sits in frame {} at {}", ("i", "i"), ("p", "p"), b("i"))
     said = Sentence(
         said.template + (", turned by {}." if fr.has(lambda f: f.turned) else "."),
@@ -73,7 +73,7 @@ def legend(fr: Frames) -> Sentence:
 
 # --- text
 def text(statement: Statement, board: Board, title: str) -> str:
-    """Return a compact statement as plain text."""
+    """Return a compact form as plain text."""
     write = text_writer(board.names)
     cells = Cells(write, "text")
     parts = [f"# {title}", _sentence(legend(statement.frames).text())]
@@ -121,7 +121,7 @@ def _text_table(columns: Sequence[Column]) -> list[str]:
 
 # --- LaTeX
 def latex(statement: Statement, board: Board, title: str) -> str:
-    """Return a compact statement as the body of a LaTeX document (amsmath)."""
+    """Return a compact form as the body of a LaTeX document (amsmath)."""
     write = latex_writer(board.names)
     cells = Cells(write, "latex")
     names = [x.latex for x in board.names["q"]]
@@ -139,7 +139,7 @@ def latex(statement: Statement, board: Board, title: str) -> str:
 
 
 def _display(equations: Sequence[Equation]) -> str:
-    """Return equations side by side where there is room, else one below the other; long ones over
+    """Return equations side by side where they fit, else one below the other; long ones over
     several lines.
     """
     rows: list[str] = []
@@ -156,8 +156,8 @@ def _display(equations: Sequence[Equation]) -> str:
 
 
 def _headings(equations: Sequence[Equation]) -> list[str]:
-    """Return for each equation the word of its set, if the equation before it has another; else
-    "".
+    """Return for each equation the word for its index set, if the equation before it has another
+    set; else "".
     """
     said = [x.each.said if x.each else "" for x in equations]
     return [word if word and (k == 0 or said[k - 1] != word) else "" for k, word in enumerate(said)]
@@ -204,7 +204,7 @@ def _latex_table(columns: Sequence[Column]) -> list[str]:
 
 
 def _listed(below: Sequence[tuple[str, str]]) -> str:
-    """Return names with their values; names that have the same value together."""
+    """Return names with their values; names with the same value are listed together."""
     by_value: dict[str, list[str]] = {}
     for name, value in below:
         by_value.setdefault(value, []).append(name)

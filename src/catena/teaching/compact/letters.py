@@ -1,4 +1,4 @@
-"""The symbols of compact statements, and the sets that their indices run over."""
+"""The symbols of compact forms, and the sets that their indices run over."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Page: a compact statement as blocks of words and equations, with the index sets in words."""
+"""Page: a compact form as blocks of sentences and equations, with the index sets in words."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ Part = Expr | tuple[str, str]  # an expression, or letters as text and as LaTeX
 
 @dataclass(frozen=True)
 class Sentence:
-    """Words with expressions in the places of {}."""
+    """A sentence with expressions in place of {}."""
 
     template: str
     parts: tuple[Part, ...] = ()
 
     def text(self) -> str:
-        """Return it as plain text."""
+        """Return the sentence as plain text."""
         return self.template.format(
             *(x.text() if isinstance(x, Expr) else x[0] for x in self.parts)
         )
 
     def latex(self) -> str:
-        """Return it as LaTeX, with expressions as mathematics."""
+        """Return the sentence as LaTeX, with expressions in math mode."""
         shown = (x.latex() if isinstance(x, Expr) else x[1] for x in self.parts)
         return words(self.template).format(*(f"${x}$" if x else "" for x in shown))
 
@@ -39,7 +39,7 @@ class Sentence:
 
 
 def say(template: str, *parts: Part) -> Sentence:
-    """Return a sentence."""
+    """Return a Sentence from a template with {} and the expressions for these places."""
     return Sentence(template, parts)
 
 
@@ -56,9 +56,8 @@ class Block:
 
 @dataclass(frozen=True)
 class Statement:
-    """A formulation's equations of motion in its own compact form.
-
-    blocks: in the order of print.
+    """The equations of motion in the compact form of a formulation. blocks: in the order of
+    print.
     """
 
     frames: Frames
@@ -90,5 +89,5 @@ def by_name(equations: Iterable[Equation]) -> dict[str, list[Equation]]:
 
 
 def row(left: Expr, right: Expr, each: object) -> Equation:
-    """Return an equation that must hold."""
+    """Return an equation that is checked, not a definition."""
     return Equation(left, right, each, row=True)  # type: ignore[arg-type]

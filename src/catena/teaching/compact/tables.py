@@ -1,5 +1,5 @@
-"""The tables of a compact statement: the mechanism's frames with their places, motions and masses,
-and the rows of its loops.
+"""The tables of a compact form: the mechanism's frames with their places, motions and masses, and
+the rows of its loops.
 
 Numbers are written with six digits; symbols remain symbols. A cell that is too wide for its column
 is written below the table.
@@ -75,8 +75,8 @@ class Cells:
         return f"({comma.join(self.number(x, scale) for x in xs)})"
 
     def inertia(self, S: Sequence[Any]) -> str:
-        """Return the diagonal of the six entries xx, xy, xz, yy, yz, zz, and behind it the others
-        where they are not zero.
+        """Return the diagonal of an inertia (xx, xy, xz, yy, yz, zz), followed by the products of
+        inertia where they are not zero.
         """
         xx, xy, xz, yy, yz, zz = S
         diagonal = self.vector((xx, yy, zz))
@@ -97,12 +97,12 @@ class Cells:
         return f"{self.axis(list(axis))}{gap}{self.number(np.degrees(angle))}{degree}"
 
     def axis(self, d: Sequence[float]) -> str:
-        """Return x, -y, or three components."""
+        """Return an axis as x, -y, or its three components."""
         short = named(tuple(float(x) for x in d))  # type: ignore[arg-type]
         return short if len(short) <= 2 else self.vector([float(x) for x in d])
 
     def motion(self, f: Frame) -> str:
-        """Return turn z, slide x, ball, or weld."""
+        """Return the motion of a frame as a word: turn z, slide x, ball, or weld."""
         if f.motion is None:
             return self.word("weld")
         if f.ball:
@@ -115,7 +115,7 @@ class Cells:
         return rf"\mathrm{{{x}}}" if self.how == "latex" else x
 
     def name(self, x: str) -> str:
-        """Return the name of a body or a joint."""
+        """Return the name of a body or a joint as a cell."""
         return upright(x) if self.how == "latex" else x
 
 
@@ -181,8 +181,8 @@ def frame_columns(fr: Frames, cells: Cells, coordinates: Sequence[str]) -> list[
 
 
 def row_columns(fr: Frames, cells: Cells) -> list[Column]:
-    """Return the columns of the table of loops: one line for the rows that keep a loop's place, and
-    one for those that keep its angles.
+    """Return the columns of the table of loops: one line for the rows that fix positions in a loop,
+    and one for those that fix angles.
     """
     groups: dict[tuple[str, RowKind], list[int]] = {}
     for k, row in enumerate(fr.rows):

@@ -71,9 +71,9 @@ def textbook_forms(equations: Derived) -> list[Derivation]:
     """Return the final steps of a derivation, the form in which the formulation's source prints its
     equations; then a shorter form, where there is one.
 
-    Nothing is returned where the formulation has no derivation, one that is too long to read, or a
-    statement of its own that already is that form. The shorter form leaves out the equations of
-    motion that follow from the rows above them by elimination.
+    The result is empty where the formulation has no derivation, where it is too long to read, or
+    where the formulation's own statement already has that form. The shorter form leaves out the
+    equations of motion that follow from the rows above them by elimination.
     """
     way = DERIVATIONS.get(equations.formulation)
     if way is None:

@@ -89,7 +89,7 @@ def maggi(board: Board) -> list[Step]:
 
 
 def _drift(u: IndependentSpeeds) -> str:
-    """Return the part of the velocities that rows with a motion of their own prescribe."""
+    """Return the part of the velocities that is prescribed by rows that depend on time."""
     return " + what the constraints prescribe" if u.own and not u.b.is_zero() else ""
 
 
@@ -262,7 +262,9 @@ def _motor(board: Board, free: FreeBodies, joint: Joint) -> tuple[ca.SX, ca.SX, 
 
 
 def _along(board: Board, K: ca.SX, tau: ca.SX) -> ca.SX:
-    """Return the vector in the span of the columns of K whose components along them are tau."""
+    """Return the vector in the span of the columns of K whose components along these columns are
+    tau.
+    """
     n = K.shape[1]
     if not n:
         return ca.SX.zeros(3)

@@ -74,7 +74,7 @@ def grade(
 
 
 def find(d: Derivation, number: str) -> Line:
-    """Return the line with a number such as "4.1"."""
+    """Return the line with a given number, such as "4.1"."""
     match = re.fullmatch(r"(\d+)\.(\d+)", number.strip())
     known = [f"{k}.{n}" for k, step in enumerate(d.steps, 1) for n in range(1, len(step.lines) + 1)]
     if not match or number.strip() not in known:
@@ -86,8 +86,8 @@ def find(d: Derivation, number: str) -> Line:
 
 
 def _sides(line: Line) -> list[Terms]:
-    """Return what an answer is compared with: the right side; for a row, everything brought to the
-    left.
+    """Return the expression with which an answer is compared: the right side; for an equation of
+    motion, all terms on one side.
     """
     if not isinstance(line.left, Label):
         return [(*line.left, *(t._replace(coefficient=-t.coefficient) for t in line.right[0]))]
@@ -167,8 +167,8 @@ def _compared(d: Derivation, answer: Any, terms: Terms, equation: bool = False) 
 
 
 def _same(answer: Any, right: Any, states: list[dict[Any, float]]) -> bool:
-    """Whether two expressions have the same value at all states, relative to the size of their
-    terms.
+    """Return whether two expressions have the same value at all states, relative to the size of
+    their terms.
     """
     size = [sum(abs(_at(x, s)) for x in sp.Add.make_args(sp.expand(right))) for s in states]
     return all(
@@ -193,8 +193,8 @@ def _factor(
 
 
 def _remarks(head: Any, a: Any, b: Any, states: list[dict[Any, float]], write: Any) -> list[str]:
-    """Return what is wrong with the terms of one head (a product of speeds, accelerations and
-    forces): a sentence on all of them, or on one or two of them where that is more precise.
+    """Return sentences about the terms of one head (a product of speeds, accelerations and forces)
+    that are wrong: one about all of them, or about one or two of them where that is more precise.
     """
     what = (
         f"the term of {write(head, False)}"
@@ -249,7 +249,7 @@ def _remark(what: str, a: Any, b: Any, states: list[dict[Any, float]], write: An
 
 
 def _short(ratio: float) -> str:
-    """Return a ratio as people say it: 2, -1/3, or a decimal number."""
+    """Return a ratio in short form: 2, -1/3, or a decimal number."""
     simple = Fraction(ratio).limit_denominator(100)
     return str(simple) if abs(simple - ratio) <= TOLERANCE * abs(ratio) else f"{ratio:.6g}"
 
@@ -295,7 +295,7 @@ def random_values(names: Names) -> list[dict[Any, float]]:
 
 
 def _at(e: Any, state: dict[Any, float]) -> float:
-    """Return the value at a state; NaN where it is not real or too large."""
+    """Return the value of an expression at a state; NaN where it is not real or too large."""
     try:
         return float(sp.N(sp.sympify(e).xreplace(state)))
     except (TypeError, OverflowError):

@@ -1,9 +1,9 @@
 """Board: the symbols of one mechanism, their printed names, and the random states at which every
 line is checked.
 
-A line is printed as SymPy simplifies it, so this printed form is evaluated and compared with the
-same number by another route: finite differences of the bodies' poses for kinematics, the kernels'
-recursive passes, the formulation's own accelerations.
+Printing involves simplification by SymPy. Therefore the printed form itself is evaluated, and
+compared with the same number from another route: finite differences of the bodies' poses for
+kinematics, the kernels' recursive passes, the formulation's own accelerations.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ class WrongLineError(FormulationError):
 
 
 class Board:
-    """Turns expressions into lines, and checks them. lean: the coordinate that a chart of angles
-    keeps below a size, and that size, rad; None without such a chart.
+    """Turns expressions into lines, and checks them. lean: for Euler angles, the coordinate that
+    must stay below a bound, and that bound, rad; else None.
     """
 
     def __init__(self, equations: Derived, lean: tuple[int, float] | None = None):
@@ -89,7 +89,7 @@ class Board:
         return getattr(self.equations, "options", {}).get("rows")
 
     def _rows(self) -> tuple[ca.SX, ca.SX]:
-        """Return A and gamma of A a = gamma."""
+        """Return A and gamma of the constraint rows A a = gamma."""
         s = self.s
         if self._given_rows is None and not self.mechanism.nonholonomic:
             _, _, gamma, A = s.constraint_rows()
@@ -100,7 +100,7 @@ class Board:
 
     @cached_property
     def own_rows(self) -> tuple[ca.SX, ca.SX]:
-        """A and B of the rows A v + B = 0 of loops and speed constraints."""
+        """Return A and B of the rows A v + B = 0 of loops and speed constraints."""
         s = self.s
         if self._given_rows is not None:
             A, B = self._given_rows(s.t, s.q, s.p)
@@ -112,10 +112,9 @@ class Board:
         return (self._simplified(A), B) if self.mechanism.nonholonomic else (A, B)
 
     def _simplified(self, A: ca.SX) -> ca.SX:
-        """Return a matrix of q and p in the textbook's form; A itself where it has none.
-
-        A root in it may have cancelled on one side of a right angle only; the result is compared
-        with A at random states of the chart.
+        """Return a matrix of q and p in the textbook's form; A itself where it has none. A root may
+        have been simplified with the sign that it has on one side of a right angle only; therefore
+        the result is compared with A at random states in the range of the angles.
         """
         s = self.s
         names = names_of(self.mechanism)
@@ -144,8 +143,8 @@ class Board:
 
     @property
     def freedoms(self) -> list[Name]:
-        """The names after which forces along the speeds are called: of the coordinate, or of the
-        speed where it has a name of its own.
+        """The names that forces along the speeds have: that of the coordinate, or of the speed
+        where it has a name of its own.
         """
         places = dict(zip(self.mechanism.coordinate_names, self.names["q"]))
         return [places.get(n, v) for n, v in zip(self.mechanism.speed_names, self.names["v"])]
@@ -282,8 +281,8 @@ class Board:
 
     @property
     def pushed(self) -> ca.SX:
-        """tau plus the loads along the speeds, (nv,): the loads are what they reduce the recursive
-        pass by.
+        """tau plus the loads along the speeds, (nv,). The loads are found as the difference that
+        they make to the recursive pass.
         """
         return self.s.tau + self._passed[0] - self.s.inverse_dynamics()
 
@@ -314,8 +313,8 @@ class Board:
             ]
 
     def _sizes(self, x: ca.SX) -> np.ndarray:
-        """Return the values that the entries would have if nothing cancelled in them, (states,
-        entries).
+        """Return the values (states, entries) that the entries would have if no terms cancelled:
+        sums of absolute values, relative to which rounding is judged.
         """
         f = ca.Function("x", list(self.symbols.values()), [ca.densify(x)])
         return np.array(
@@ -350,11 +349,10 @@ class Board:
         seen: np.ndarray | None = None,
         scale: ca.SX | None = None,
     ) -> Line:
-        """Return the line label = x, for a number or a vector, checked.
-
-        reference: the same by another route; seen (states, entries): by a third. scale: terms that
-        cancel in the reference, relative to which its rounding is measured. means: the definition
-        of the label. axes: whose axes the components are along.
+        """Return the line label = x, for a number or a vector, checked. reference: the same
+        quantity by another route; seen (states, entries): its values by a third route. scale: terms
+        that cancel in the reference, relative to which its rounding is measured. means: the
+        definition of the label. axes: the body along whose axes the components are given.
         """
         right = tuple(row.right for row in self.terms(ca.SX.zeros(x.numel()), x))
         known = reference if isinstance(reference, np.ndarray) else self.numbers(reference)
@@ -450,8 +448,8 @@ class Board:
         floor: Any = 0.0,
         rounding: Callable[[], np.ndarray] | None = None,
     ) -> float:
-        """Return the difference of a result to the same number by another route, relative to its
-        size. rounding: a function that returns the rounding error of both where everything cancels.
+        """Return the relative difference between a result and the same number by another route.
+        rounding: a function that returns the rounding error of both, used where all terms cancel.
         """
         parts = [np.array(self._evaluated(terms)) for terms in right]
         found = np.column_stack([x.sum(1) for x in parts])
@@ -462,7 +460,9 @@ class Board:
         return self._held(what, error)
 
     def _held(self, what: str, error: float) -> float:
-        """Return the error of a line. Raise a WrongLineError where it exceeds the tolerance."""
+        """Return the error of a line, given its description and its error. Raise a WrongLineError
+        where the error exceeds the tolerance.
+        """
         if not error <= TOLERANCE:
             raise WrongLineError(
                 f"steps: {what} of {self.mechanism.name!r} by {self.equations.formulation} differs"

@@ -22,8 +22,8 @@ NOTHING = 1e-12  # rounding of an entry that vanishes, where the others are of s
 
 
 def newton_euler(board: Board) -> list[Step]:
-    """Return the steps of newton_euler: Newton's and Euler's laws for every body, then the joints'
-    freedoms.
+    """Return the steps of newton_euler: Newton's and Euler's equations for every body, then the
+    components along the degrees of freedom of the joints.
     """
     free = FreeBodies(board)
     b = free.bodies
@@ -41,7 +41,7 @@ def newton_euler(board: Board) -> list[Step]:
 
 
 def laws(board: Board, free: FreeBodies) -> list[Step]:
-    """Return the steps of Newton's law and Euler's law of every body."""
+    """Return the steps with Newton's and Euler's equations of every body."""
     newton, euler = [], []
     forces = [k - 3 for k in free.shown if k >= 3]
     torques = [k for k in free.shown if k < 3]
@@ -66,22 +66,22 @@ def laws(board: Board, free: FreeBodies) -> list[Step]:
             "Newton's law",
             f"m a of each body ({which}) equals {weight}the force of the joint that carries it"
             f"{others}{loads}{free.row_words}.",
-            _said(newton),
+            _without_empty_rows(newton),
             True,
         ),
         Step(
             "Euler's law",
             "The rate of each body's angular momentum about its centre of mass is the torque of the"
             " same forces.",
-            _said(euler),
+            _without_empty_rows(euler),
             True,
         ),
     ]
 
 
 def freedoms(board: Board, free: FreeBodies) -> Step:
-    """Return the step of the joints' freedoms: along its freedom a joint carries nothing but its
-    motor's force.
+    """Return the step about the degrees of freedom of the joints: along a degree of freedom the
+    joint transmits only its motor's force.
     """
     rows = board.rows(free.along_freedoms(), free.motors(), free.sizes[0] + free.sizes[1])
     return Step(
@@ -89,19 +89,21 @@ def freedoms(board: Board, free: FreeBodies) -> Step:
         "Along its freedom a joint transmits the force of its motor"
         + (" and of the springs, dampers and rotors in it" if _more_than_motors(board) else "")
         + ", and nothing else.",
-        _said(rows),
+        _without_empty_rows(rows),
         True,
     )
 
 
 def _more_than_motors(board: Board) -> bool:
-    """Whether loads or rotors act along the freedoms of joints."""
+    """Return whether loads or rotors act along the degrees of freedom of joints."""
     rotors = not vector(board.s.tree.armature).is_zero()
     return rotors or bool(board.mechanism.loads and not board.s.applied.forces.is_zero())
 
 
 def eliminated(board: Board, free: FreeBodies) -> Step:
-    """Return the step with the equations of motion without the joints' forces."""
+    """Return the step with the equations of motion after the joints' forces have been
+    eliminated.
+    """
     rows = rate_rows(board) + board.rows(
         -inertia_forces(board, free.bodies), active(board, free.bodies) + board.A.T @ board.lam
     )
@@ -167,7 +169,7 @@ def recursive(board: Board) -> list[Step]:
             "inward pass",
             "From the leaves to the ground: the force in a joint is the rate of momentum of its"
             f" body plus the forces in the joints that the body carries{free.row_words}.",
-            _said(inward),
+            _without_empty_rows(inward),
             True,
         ),
         Step(
@@ -175,7 +177,7 @@ def recursive(board: Board) -> list[Step]:
             "The motor's force"
             + (", with springs, dampers and rotors," if _more_than_motors(board) else "")
             + " is the component of the joint's force along its freedom.",
-            _said(rows),
+            _without_empty_rows(rows),
             True,
         ),
         eliminated(board, free),
@@ -185,8 +187,8 @@ def recursive(board: Board) -> list[Step]:
 
 # --- penalty
 def penalty(board: Board) -> list[Step]:
-    """Return the steps of penalty: the joints yield a little, and springs of stiffness beta carry
-    their forces.
+    """Return the steps of penalty: springs of stiffness beta, which stretch a little, carry the
+    forces of the joints.
     """
     free = FreeBodies(board)
     m, stretch = board.mechanism, []
@@ -231,7 +233,7 @@ def penalty(board: Board) -> list[Step]:
             "What a joint between two moving bodies forbids is a gap d with a spring and a damper,"
             " of force -beta (d + gamma d'); shown for a gap at rest. The joint at the ground keeps"
             " its own coordinate.",
-            _said(rows),
+            _without_empty_rows(rows),
             True,
         ),
         freedoms(board, free),
@@ -245,6 +247,6 @@ def penalty(board: Board) -> list[Step]:
     ]
 
 
-def _said(lines: Iterable[Line]) -> tuple[Line, ...]:
-    """Return the lines without rows that read 0 = 0."""
+def _without_empty_rows(lines: Iterable[Line]) -> tuple[Line, ...]:
+    """Return the lines without equations that read 0 = 0."""
     return tuple(line for line in lines if line.left or any(line.right))

@@ -1,5 +1,4 @@
-"""Comparison: two derivations of one mechanism side by side, and which of their terms are the same
-number.
+"""Comparison: two derivations of one mechanism side by side, with their terms that are equal.
 
 A named number of one derivation is looked for among the named numbers of the other: as it is, with
 the opposite sign, or as the sum or difference of two of them, forces included: F*_x = dT/dx - d/dt
@@ -68,7 +67,7 @@ class Comparison:
         return tuple(found)
 
     def text(self) -> str:
-        """Return which terms correspond, then both derivations, as text."""
+        """Return the terms that correspond, then both derivations, as text."""
         table = [f"  {c.left.text} = {c.right.text}" for c in self.correspondences]
         head = [
             self.title,
@@ -79,7 +78,9 @@ class Comparison:
         return "\n\n".join(("\n".join(head), self.one.text(), self.two.text()))
 
     def latex(self) -> str:
-        """Return the same as the body of a LaTeX document."""
+        """Return the terms that correspond, then both derivations, as the body of a LaTeX
+        document.
+        """
         rows = [f"{c.left.latex} &= {c.right.latex}" for c in self.correspondences]
         table = ["\\begin{align*}\n" + " \\\\\n".join(rows) + "\n\\end{align*}"] if rows else []
         about = writing.words(
@@ -94,8 +95,8 @@ class Comparison:
         )
 
     def notebook(self, file: str = "mechanism.toml") -> str:
-        """Return both as one notebook, with the table before them. file: the mechanism's, for the
-        cells that derive them again.
+        """Return both derivations as one notebook, with the table of corresponding terms before
+        them. file: the mechanism's file, for the cells that derive the equations again.
         """
         first, second = (json.loads(d.notebook(file)) for d in (self.one, self.two))
         rows = "\n".join(f"| ${c.left.latex}$ | ${c.right.latex}$ |" for c in self.correspondences)
@@ -135,7 +136,7 @@ def _quantities(d: Derivation) -> list[Quantity]:
 
 
 def _forces(d: Derivation, known: set[str]) -> list[Quantity]:
-    """Return the forces along the speeds, by their own names."""
+    """Return the generalised forces along the speeds as named quantities."""
     states = random_values(d.names)
     return [
         Quantity(Label(n.text, n.latex), _at(sp.Symbol(n.symbol), states))
@@ -149,8 +150,8 @@ def _at(e: Any, states: list[dict[Any, float]]) -> np.ndarray:
 
 
 def _matches(values: np.ndarray, ours: list[Quantity]) -> Iterator[Label]:
-    """Yield the labels that have these values: one number with either sign, then sums and
-    differences of two.
+    """Yield the labels whose values equal the given ones: first one number with either sign, then
+    sums and differences of two.
     """
     for q in ours:
         for sign in (1, -1):

@@ -41,7 +41,7 @@ class Energies:
 
     @cached_property
     def kernel(self) -> tuple[ca.SX, ca.SX]:
-        """T and V by the recursive pass."""
+        """T and V as computed by the kernels' recursive pass."""
         s = self.s
         T, V = kinematics.energy(s.tree, s.Q, s.V, s.work())
         return ca.SX(T), ca.SX(V)
@@ -58,7 +58,9 @@ class Energies:
 
     @cached_property
     def bracket(self) -> ca.SX:
-        """w x h on the rows of every ball."""
+        """The terms w x h of Lagrange's equations, on the rows of every ball, whose axes rotate
+        with w.
+        """
         turned = ca.SX.zeros(self.h.numel())
         for node in self.s.layout.nodes:
             if node.motion == BALL:
@@ -73,12 +75,12 @@ class Energies:
 
     @cached_property
     def momentum_rate(self) -> ca.SX:
-        """d/dt of M v, by the kernels' M."""
+        """The rate of the momentum M v, with the mass matrix M from the kernels."""
         return self.bodies.rate(self.M @ self.s.v)
 
     @cached_property
     def force(self) -> ca.SX:
-        """Q, the forces of motors, and of loads as far as they have no potential."""
+        """Q, the forces of motors, and those of loads that have no potential."""
         if self.opaque:
             return self.s.tau + self.board.loads
         return self.s.tau + self.remainder
@@ -96,8 +98,8 @@ class Energies:
 
     @cached_property
     def opaque(self) -> bool:
-        """Whether forces of loads are too long to write out: they are symbols Q then, springs
-        included.
+        """Whether forces of loads are too long to write out, so that they are written as symbols Q,
+        springs included.
         """
         self.board.loads  # noqa: B018  makes the symbols where it must
         return "Q" in self.board.symbols
@@ -167,7 +169,7 @@ class Energies:
 
     @property
     def _parts(self) -> tuple[bool, bool]:
-        """Whether the potential has a part of gravity, and one of springs."""
+        """Whether the potential has a part of gravity, and whether it has a part of springs."""
         return not ca.SX(self.weight).is_zero(), not ca.SX(self.stored).is_zero()
 
     @property
@@ -180,7 +182,7 @@ class Energies:
 
     @property
     def potential_words(self) -> str:
-        """What has a potential here, and where its zero is."""
+        """A phrase that says which forces have a potential, and where its zero is."""
         gravity, springs = self._parts
         level = " that of gravity is zero at the ground's origin" if gravity else ""
         if springs:
@@ -195,7 +197,7 @@ class Energies:
         return "No force here has a potential."
 
     def momenta(self, labels: Sequence[Label] | None = None) -> Step:
-        """Return the step of dT/dv."""
+        """Return the step with the momenta dT/dv."""
         v = self.board.names["v"]
         lines = self.board.lines(
             labels or slope("T", v), self.h, self.M @ self.s.v, slope("T", v) if labels else None
@@ -203,7 +205,7 @@ class Energies:
         return Step("momenta", "Differentiate the kinetic energy by each speed.", tuple(lines))
 
     def rates(self) -> Step:
-        """Return the step of d/dt dT/dv."""
+        """Return the step with the rates of the momenta, d/dt dT/dv."""
         lines = self.board.lines(
             slope("T", self.board.names["v"], True), self.bodies.rate(self.h), self.momentum_rate
         )
@@ -259,8 +261,8 @@ def load_step(board: Board) -> list[Step]:
 
 
 def constraint_step(board: Board, u: IndependentSpeeds | None = None) -> list[Step]:
-    """Return the step of the rows of loops and speed constraints, differentiated, if there are
-    any and independent speeds u do not obey them already.
+    """Return the step with the rows of loops and speed constraints, differentiated; None if there
+    are none, or if independent speeds u satisfy them already.
     """
     if not board.lam.numel() or (u and u.own):
         return []
@@ -278,7 +280,9 @@ def constraint_step(board: Board, u: IndependentSpeeds | None = None) -> list[St
 
 
 def _row_words(board: Board) -> str:
-    """Return which conditions there are, and how often each is differentiated."""
+    """Return a phrase that says which constraints there are, and how often each is
+    differentiated.
+    """
     kinds = ["the conditions of loops twice"] * board.loops_held + ["the rows of speeds once"] * (
         bool(board.mechanism.nonholonomic) or not board.loops_held
     )
@@ -286,8 +290,8 @@ def _row_words(board: Board) -> str:
 
 
 def rate_rows(board: Board, u: IndependentSpeeds | None = None) -> list[Line]:
-    """Return the rows q' = N v, where a speed is not the rate of a coordinate; with independent
-    speeds u in place of v, if they are given.
+    """Return the equations q' = N v, for speeds that are not the rate of a coordinate. u:
+    independent speeds that replace v, if given.
     """
     s, m = board.s, board.mechanism
     turned = [k for k, name in enumerate(m.coordinate_names) if name not in set(m.speed_names)]

@@ -1,9 +1,9 @@
-"""A mechanism in Euler angles: the chart in which textbooks write a body that rolls.
+"""A mechanism in Euler angles, the coordinates that textbooks use for a rolling body.
 
-A ball, or the ball in a free joint, has a quaternion for its coordinates, in which the point where
-a disc touches the ground is no polynomial. Here three turns take its place: psi about the ground's
-z, theta about the turned x (or y), phi about the axis of symmetry of the body. The chart holds
-where theta, the lean, is less than a right angle.
+A ball, or the ball in a free joint, has a quaternion as its coordinates, and the contact point of a
+disc is not a polynomial in these. Here three rotations replace it: psi about the ground's z, theta
+about the turned x (or y), phi about the axis of symmetry of the body. These angles are used where
+theta, the lean, is less than a right angle.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ LEAN = 1.4  # rad: the largest lean of the states at which lines are checked
 
 
 def rows_need_angles(equations: Derived) -> bool:
-    """Whether a quaternion stands in the speed rows of a mechanism; not where options choose the
-    speeds.
+    """Return whether a quaternion occurs in the speed rows of a mechanism; false where options
+    choose the speeds.
     """
     m = equations.mechanism
     ball = any(f.motion == BALL for j in m.ordered for f in j.freedoms)
@@ -60,7 +60,7 @@ def in_euler_angles(m: Mechanism) -> Mechanism:
 
 
 def _chain(m: Mechanism, joint: Joint) -> list[Joint]:
-    """Return slides and turns in the place of a joint with a ball."""
+    """Return the slides and turns that replace a joint with a ball."""
     slides = [f.labels[0] for f in joint.freedoms if f.motion != BALL]
     turns = SEQUENCES[_symmetry(m, joint.child)]
     taken = {*m.parameters, *(n for n in m.coordinate_names if not n.startswith(f"{joint.name}."))}
@@ -91,7 +91,7 @@ def _symmetry(m: Mechanism, body: str) -> str:
 
 
 def angles_step(board: Board) -> Step:
-    """Return the step that says what the angles are: the body's axes in the ground."""
+    """Return the step that defines the angles: the body's axes in the ground."""
     joint = next(j for j in board.mechanism.ordered if j.name.startswith(ANGLES[2]))
     b = Bodies(board).mover(joint.child)
     axes = " and ".join(

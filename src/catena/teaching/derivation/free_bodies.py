@@ -50,14 +50,14 @@ class FreeBodies:
     # --- what is shown
     @cached_property
     def _normal(self) -> int | None:
-        """The index of the ground's axis about which all turns are; None in space, or in a plane
-        that is not across one of the axes.
+        """The index of the ground's axis about which all rotations are; None in space, or in a
+        plane that is not perpendicular to an axis of the ground.
         """
         n = plane(self.board.mechanism)
         return None if n is None or max(map(abs, n)) < 1 - 1e-12 else int(np.argmax(np.abs(n)))
 
     def _in_evidence(self, k: int) -> bool:
-        """Whether entry k of a wrench, torque first, is written."""
+        """Return whether entry k of a wrench, torque first, is written as an unknown."""
         n = self._normal
         straight = (
             self.axes == "ground"
@@ -67,7 +67,7 @@ class FreeBodies:
         return n is None or not straight or ((k == n) if k < 3 else (k - 3 != n))
 
     def _keeps(self, b: Mover, n: int) -> bool:
-        """Whether a body's own axis n stays the plane's normal."""
+        """Return whether a body's own axis n always coincides with the plane's normal."""
         return bool(np.allclose(np.abs(self.board.numbers(b.R[n, n])), 1.0))
 
     # --- symbols
@@ -78,7 +78,7 @@ class FreeBodies:
 
     @property
     def row_words(self) -> str:
-        """What lambda is, where the mechanism has rows: the end of a sentence."""
+        """The end of a sentence that says what lambda is, where the mechanism has rows."""
         m = self.board.mechanism
         who = [
             *["joints that close loops"] * bool(m.loops),
@@ -119,15 +119,19 @@ class FreeBodies:
         }
 
     def _turn(self, b: Mover) -> ca.SX:
-        """Return the rotation from the body's axes to those in which forces are written."""
+        """Return the rotation from the body's axes to those along which forces are written."""
         return b.R if self.axes == "ground" else ca.SX.eye(3)
 
     def into(self, b: Mover, x: ca.SX) -> ca.SX:
-        """Return a vector of the ground's axes in those of body b, if forces are written there."""
+        """Return a vector, given in the ground's axes, along the axes in which forces on body b are
+        written.
+        """
         return x if self.axes == "ground" else b.R.T @ x
 
     def out_of(self, b: Mover, x: ca.SX) -> ca.SX:
-        """Return a vector of the axes in which forces are written in the ground's axes."""
+        """Return a vector, given along the axes in which forces on body b are written, in the
+        ground's axes.
+        """
         return x if self.axes == "ground" else b.R @ x
 
     # --- balances
@@ -195,8 +199,8 @@ class FreeBodies:
         return [j.child for j in self.board.mechanism.ordered if j.parent == name]
 
     def _outside(self, name: str) -> tuple[ca.SX, ca.SX]:
-        """Return loads and loops on a body: torque about its origin and force, in the ground's
-        axes.
+        """Return the wrench of loads and loops on a body: torque about its origin and force, in the
+        ground's axes.
         """
         t, f = (
             self.s.applied.wrenches.get(name, (ca.SX.zeros(3), ca.SX.zeros(3)))
@@ -212,7 +216,7 @@ class FreeBodies:
         return t, f
 
     def along_freedoms(self) -> ca.SX:
-        """Return (nv,): the generalised forces of the joints' forces along each speed, by the
+        """Return (nv,): the generalised forces of the joints' wrenches along each speed, from the
         motion of each child relative to its parent.
         """
         total = ca.SX.zeros(self.s.layout.nv)
@@ -236,7 +240,7 @@ class FreeBodies:
 
 
 def _placed(row: object) -> bool:
-    """Whether it is known at which point of which body a row pushes."""
+    """Return whether it is known at which point of which body a constraint row acts."""
     return isinstance(row, Nonholonomic) and row.text is None
 
 

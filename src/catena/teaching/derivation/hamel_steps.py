@@ -4,9 +4,9 @@
     d/dt dT/dw_r + gamma^s_rk w_k dT/dw_s - dT/dpi_r + dV/dpi_r = Q_r
     gamma^s_rk = (da_si/dx_j - da_sj/dx_i) W_ir W_jk,    dT/dpi_r = W_ir dT/dx_i
 
-r runs over the independent quasi-velocities, s and k over all of them ([Hamel1904], [Quinn1991]
-eq. 18). Under speed rows the last quasi-velocities are what the rows say is zero: T is
-differentiated by them first, and then they are set to zero.
+r runs over the independent quasi-velocities, s and k over all of them ([Hamel1904], [Quinn1991] eq.
+18). Under speed rows the last quasi-velocities are the expressions that the rows set to zero: T is
+first differentiated with respect to them, and then they are set to zero.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ VANISHING_SYMBOL_RATIO = 1e-12
 @dataclass(frozen=True)
 class QuasiVelocities:
     """Quasi-velocities on a board: v = W w and w = onto v; the first `free` are independent, the
-    others vanish. names, rate_names: of all of them.
+    others are zero. names, rate_names: the names of all of them and of their rates.
     """
 
     W: ca.SX
@@ -47,11 +47,10 @@ class QuasiVelocities:
 
 
 def quasi_velocities(board: Board) -> QuasiVelocities:
-    """Return the quasi-velocities of a board.
-
-    Under speed rows they are the independent speeds and what the rows set to zero; in the plane
-    they are the angular velocities of the links; otherwise they are the speeds themselves, such as
-    the angular velocity of a ball in the body's axes.
+    """Return the quasi-velocities of a board. Under speed rows these are independent speeds and the
+    expressions that the rows set to zero; for a plane mechanism they are the angular velocities of
+    the links; otherwise they are the speeds themselves, such as the angular velocity of a ball in
+    the body's axes.
     """
     s = board.s
     n = s.layout.nv
@@ -133,7 +132,7 @@ class Hamel:
         self.T = ca.substitute(self.e.T, self.s.v, self.w.W @ self.w.w)
 
     def closed(self, x: ca.SX) -> ca.SX:
-        """Return an expression with the quasi-velocities set to zero that the rows set to zero."""
+        """Return an expression in which the quasi-velocities that the rows set to zero are zero."""
         w = self.w
         if w.free == w.w.numel():
             return x
@@ -143,12 +142,12 @@ class Hamel:
 
     @cached_property
     def fields(self) -> ca.SX:
-        """(nq, nv): the rates of the coordinates along each quasi-velocity."""
+        """The rates of the coordinates per unit of each quasi-velocity, (nq, nv)."""
         return ca.jacobian(self.s.coordinate_rate(), self.s.v) @ self.w.W
 
     @cached_property
     def forms(self) -> ca.SX:
-        """(nv, nq): the quasi-velocities from the rates of the coordinates."""
+        """The quasi-velocities per unit rate of each coordinate, (nv, nq)."""
         N = ca.jacobian(self.s.coordinate_rate(), self.s.v)
         size = self.board.numbers(ca.densify(ca.sum1(N * N))).mean(0)  # 1, or 1/4 of a quaternion
         return self.w.onto @ ca.diag(ca.SX(1 / np.round(size, 12))) @ N.T
@@ -159,7 +158,7 @@ class Hamel:
         return self.forms @ (ca.jtimes(X[:, k], q, X[:, r]) - ca.jtimes(X[:, r], q, X[:, k]))
 
     def classical(self, r: int, k: int) -> ca.SX:
-        """Return the same by Boltzmann's sum over the derivatives of the coefficients a_si."""
+        """Return gamma^s_rk by Boltzmann's sum over the derivatives of the coefficients a_si."""
         X, a, q = self.fields, self.forms, self.s.q
         found = [
             X[:, r].T @ (ca.jacobian(a[s, :].T, q) - ca.jacobian(a[s, :].T, q).T) @ X[:, k]
@@ -184,12 +183,14 @@ class Hamel:
 
     @cached_property
     def momenta(self) -> ca.SX:
-        """dT/dw of all quasi-velocities, those of the rows set to zero after it."""
+        """dT/dw for all quasi-velocities; those that the rows set to zero are set to zero after the
+        differentiation.
+        """
         return self.closed(ca.gradient(self.T, self.w.w))
 
     @cached_property
     def turned(self) -> ca.SX:
-        """gamma^s_rk w_k dT/dw_s for each independent r."""
+        """The terms gamma^s_rk w_k dT/dw_s for each independent r."""
         w, p = self.w, self.momenta
         total = [ca.SX(0)] * w.free
         for (r, k), c in self.symbols.items():
@@ -204,7 +205,7 @@ class Hamel:
         return self.closed(ca.jtimes(x, s.q, moved) + ca.jtimes(x, w.w, w.w_rate))
 
     def gradient(self, F: ca.SX) -> ca.SX:
-        """Return dF/dpi_r for the independent r."""
+        """Return the derivatives dF/dpi_r of F along the independent quasi-velocities r."""
         return self.closed(self.fields.T @ ca.gradient(F, self.s.q))[: self.w.free]
 
     def onto(self, x: ca.SX) -> ca.SX:
@@ -217,7 +218,9 @@ class Hamel:
 
 
 def boltzmann_hamel(board: Board) -> list[Step]:
-    """Return the steps of boltzmann_hamel."""
+    """Return the steps of boltzmann_hamel: Lagrange's equations in quasi-velocities, with their
+    three-index symbols.
+    """
     h = Hamel(board)
     e, w = h.e, h.w
     free, all_names = w.names[: w.free], w.names
@@ -281,7 +284,7 @@ def boltzmann_hamel(board: Board) -> list[Step]:
 
 # --- steps and words
 def _kinematics(h: Hamel) -> list[Line]:
-    """Return the rows q' = N W w, where a speed is not the rate of a coordinate."""
+    """Return the equations q' = N W w, for a speed that is not the rate of a coordinate."""
     board, s, m = h.board, h.s, h.board.mechanism
     turned = [k for k, name in enumerate(m.coordinate_names) if name not in set(m.speed_names)]
     if not turned:
@@ -307,7 +310,7 @@ def _constraints(h: Hamel) -> list[Step]:
 
 
 def _definition(h: Hamel) -> Step:
-    """Return the step of w = a x' and x' = W w."""
+    """Return the step that defines the quasi-velocities, w = a x', and its inverse, x' = W w."""
     board, s, w = h.board, h.s, h.w
     labels = [Label(n.text, n.latex) for n in w.names]
     if (w.W - ca.SX.eye(w.W.shape[0])).is_zero():
@@ -395,7 +398,7 @@ def _final_words(h: Hamel) -> str:
 
 
 def _by(letter: str, names: Sequence[Name]) -> list[Label]:
-    """Return the labels dT/dpi_r."""
+    """Return the labels of derivatives, such as dT/dpi_r, for each name."""
     return [
         Label(f"d{letter}/dpi{k}", rf"\frac{{\partial {letter}}}{{\partial \pi_{{{k}}}}}")
         for k in range(1, len(names) + 1)

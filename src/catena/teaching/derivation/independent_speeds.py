@@ -1,10 +1,10 @@
-"""Independent speeds: what the rows A v + B = 0 of a mechanism leave of its speeds.
+"""Independent speeds: speeds u that remain free under the rows A v + B = 0 of a mechanism.
 
     v = G u + b,    A G = 0,  A b + B = 0
-    a = G u' + c    c: the rate of G u + b while u stays
+    a = G u' + c    c: the rate of G u + b with constant u
 
-The columns of G are the motions that the rows allow ([Everett1988] eq. 2, 20-22). Without rows of
-speeds and without generalised speeds of one's own, u is v itself; loops are cut then, and the
+The columns of G are the motions that the rows allow ([Everett1988] eq. 2, 20-22). Without speed
+rows, and if the user chooses no generalised speeds, u is v itself; then loops are cut, and the
 forces of the joints that close them are A' lambda.
 """
 
@@ -32,8 +32,8 @@ LOST_COLUMN_RATIO = 1e-9
 class IndependentSpeeds:
     """The independent speeds on a board.
 
-    u, u_rate: their symbols and those of their rates. names, rate_names, freedoms: what they, their
-    rates, and the forces along them are called. G (nv, p), b (nv), c (nv): as above. own: whether
+    u, u_rate: their symbols and those of their rates. names, rate_names, freedoms: the names of u,
+    of their rates, and of the forces along them. G (nv, p), b (nv), c (nv): as above. own: whether
     they differ from the mechanism's speeds.
     """
 
@@ -53,7 +53,9 @@ class IndependentSpeeds:
         return self.G.T @ x if self.own else x
 
     def written(self, x: ca.SX) -> ca.SX:
-        """Return an expression of v and a as one of u and u'."""
+        """Return an expression of v and a, rewritten in terms of the independent speeds u and their
+        rates u'.
+        """
         if not self.own:
             return x
         s = self.board.s
@@ -68,7 +70,7 @@ class IndependentSpeeds:
 
     @property
     def remark(self) -> str:
-        """What became of the forces of the constraints: a sentence, or nothing without any."""
+        """A sentence on how the forces of the constraints were eliminated; "" if there are none."""
         if not self.board.lam.numel():
             return ""
         return (
@@ -78,7 +80,7 @@ class IndependentSpeeds:
         )
 
     def rest(self, a: ca.SX) -> ca.SX:
-        """Return the part of the accelerations a that remains where u' = 0."""
+        """Return the part of the accelerations a that remains for u' = 0."""
         return self.written(a) - self.G @ self.u_rate if self.own else ca.SX.zeros(a.numel())
 
     def steps(self) -> list[Step]:
@@ -140,7 +142,7 @@ def independent_speeds(board: Board) -> IndependentSpeeds:
 
 
 def unconstrained_speeds(board: Board) -> IndependentSpeeds:
-    """Return the mechanism's own speeds, as if there were no rows."""
+    """Return the mechanism's own speeds as independent speeds, as if there were no rows."""
     s, names = board.s, board.names
     n = s.layout.nv
     none = ca.SX.zeros(n)
@@ -178,15 +180,13 @@ def _given(board: Board, options: Mapping[str, object]) -> tuple[ca.SX, ca.SX]:
 
 
 def _divided(board: Board, J: ca.SX, right: ca.SX) -> ca.SX:
-    """Return J^-1 right; without a quotient where the determinant is constant."""
+    """Return J^-1 right, without a division if the determinant is constant."""
     det = constant_value(board, ca.det(J))
     return ca.adj(J) @ right / det if det else ca.solve(J, right)
 
 
 def constant_value(board: Board, x: ca.SX) -> float:
-    """Return the value of an expression that is the same at all states and does not vanish; else
-    zero.
-    """
+    """Return the value of an expression that is equal at all states and not zero; else zero."""
     if ca.depends_on(x, board.s.p):
         return 0.0
     found = board.numbers(x).ravel()
@@ -209,11 +209,9 @@ def solvable_speeds(board: Board, J: ca.SX) -> list[int]:
 
 
 def _chosen(board: Board) -> tuple[ca.SX, ca.SX]:
-    """Return G and b of the rows.
-
-    They are solved for speeds r before which they have a constant determinant. Where there are
-    none, each column of G that the rows touch is multiplied by the determinant: the blade of a
-    sleigh leaves (cos, sin), not (1, tan).
+    """Return G and b of the rows. They are solved for speeds r whose coefficients in the rows have
+    a constant determinant. If there are none, each column of G that the rows affect is multiplied
+    by the determinant: for the blade of a sleigh it is (cos, sin), not (1, tan).
     """
     A, B = board.own_rows
     n = A.shape[1]
@@ -235,7 +233,7 @@ def _chosen(board: Board) -> tuple[ca.SX, ca.SX]:
 
 
 def _hold(board: Board, G: ca.SX, b: ca.SX) -> None:
-    """Raise where G and b do not obey the rows, or G has lost a column."""
+    """Raise an error if G and b do not satisfy the rows, or a column of G is lost."""
     A, B = board.own_rows
     n, p = G.shape
     size = np.abs(board.numbers(ca.densify(G))).max(initial=0.0)

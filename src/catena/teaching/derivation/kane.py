@@ -314,7 +314,7 @@ def jourdain(board: Board) -> list[Step]:
 
 
 def _of_velocity(line: Line) -> Line:
-    """Return the line of a virtual displacement as that of a virtual velocity."""
+    """Return the line of a virtual displacement rewritten for a virtual velocity."""
     if not isinstance(line.left, Label):
         return line
     text, latex = line.left
@@ -329,7 +329,7 @@ def _of_velocity(line: Line) -> Line:
 
 
 def _remark(step: Step) -> str:
-    """Return what a step says of constraints after its first sentence."""
+    """Return what a step says about constraints, after its first sentence."""
     return "".join(step.why.partition(" vanishes.")[2:])
 
 
@@ -365,8 +365,8 @@ def partials(board: Board, bodies: Bodies) -> list[Line]:
 
 
 def partial_table(bodies: Bodies) -> Table:
-    """Return the layout of the partial velocities: a row for each speed, a column for each centre
-    of mass and for each body that turns.
+    """Return the table of the partial velocities: a row for each speed, a column for each centre of
+    mass and for each body that rotates.
     """
     columns = [
         (letter, b.name)
@@ -383,7 +383,7 @@ def partial_table(bodies: Bodies) -> Table:
 
 
 def acting(board: Board, bodies: Bodies) -> str:
-    """Return the kinds of forces that act on the mechanism, as words."""
+    """Return a phrase that lists the kinds of forces that act on the mechanism."""
     u, g = bodies.speeds.u, bodies.gravity
     heavy = any(not ca.sparsify(b.partial(u)[1].T @ (b.m * g)).is_zero() for b in bodies.all)
     who = ["weights"] * heavy + ["motors"] + ["loads"] * bool(board.mechanism.loads)
@@ -421,7 +421,7 @@ def _active(bodies: Bodies, latex: str, loads: bool) -> Label:
 
 
 def _inertia_words(bodies: Bodies) -> str:
-    """Return what inertia sets against a motion."""
+    """Return a phrase about the inertia forces that oppose a motion."""
     heavy = any(b.heavy for b in bodies.all)
     stiff = any(b.stiff for b in bodies.all)
     parts = ["-m a"] * heavy + ["-(I alpha + omega x I omega)"] * stiff

@@ -83,7 +83,7 @@ class Bodies:
         return ca.jtimes(x, s.q, s.coordinate_rate()) + ca.jtimes(x, s.v, s.a)
 
     def mover(self, name: str) -> Mover:
-        """Return one body."""
+        """Return the moving body of that name."""
         s = self.s
         body = self.board.mechanism.body(name)
         X = s.pose(name)
@@ -129,7 +129,7 @@ class Bodies:
 
     @cached_property
     def _quaternion(self) -> bool:
-        """Whether some speed is not the rate of a coordinate: R^T R' then holds only for unit
+        """Whether some speed is not the rate of a coordinate; then R^T R' holds only for unit
         quaternions.
         """
         return self.s.layout.nq != self.s.layout.nv
@@ -141,7 +141,7 @@ class Bodies:
 
     # --- steps
     def positions(self) -> Step:
-        """Return the step of the places of the centres of mass."""
+        """Return the step with the positions of the centres of mass."""
         lines = [
             self.board.line(bold("r", b.name), b.r, self.board.observed[b.name].r, axes="ground")
             for b in self.all
@@ -174,8 +174,8 @@ class Bodies:
         )
 
     def turning(self) -> list[Step]:
-        """Return the step of the angular velocities of the bodies that have inertia about them, if
-        there are any.
+        """Return the step with the angular velocities of those bodies whose rotational inertia
+        matters, if there are any.
         """
         lines = [
             self.board.line(

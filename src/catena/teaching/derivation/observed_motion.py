@@ -1,7 +1,7 @@
 """Observed motion: the poses of bodies along a curve of the coordinates, and their rates by finite
 differences.
 
-A second route to kinematics that shares nothing with kernels or derivatives of expressions: X =
+This second route to kinematics uses neither kernels nor derivatives of expressions: X is the
 product of the joints' poses in numbers,
 
     q(t) = q + t q' + t^2/2 q'',     r', r'', R', R'' at t = 0 by central differences of eighth

@@ -14,12 +14,10 @@ from .steps import Step
 @dataclass(frozen=True)
 class Way:
     """A derivation. name: of its formulation. steps: a function of a board that returns its steps.
-    source: where its form is printed.
-
-    angles: whether it can be written in Euler angles, without cutting bodies free. rows_alone:
-    whether the source's form is the equations of motion alone, so that `Equations.text` prints
-    nothing before them. eliminates: whether its last step only eliminates forces from the
-    rows before it, which are the source's form.
+    source: the publication that prints this form. angles: whether it can be written in Euler
+    angles, without cutting bodies free. rows_alone: whether the source's form is the equations of
+    motion alone, so that `Equations.text` prints nothing before them. eliminates: whether its last
+    step only eliminates forces from the rows before it, which are the source's form.
     """
 
     name: str

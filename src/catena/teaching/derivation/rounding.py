@@ -1,9 +1,9 @@
 """Rounding: the size of the numbers that cancel in an expression, and the removal of terms that are
 only rounding.
 
-An oblique axis, (0.658, 0, 0.753), is a unit vector to sixteen digits. What cancels with exact
-numbers, such as the velocity of a point on it, then leaves 1e-17, which is rounding relative to the
-numbers that cancelled.
+An oblique axis, (0.658, 0, 0.753), is a unit vector to sixteen digits. A term that would cancel
+with exact numbers, such as the velocity of a point on the axis, then leaves 1e-17, which is
+rounding relative to the numbers that cancelled.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ Array = np.ndarray
 
 
 def magnitudes(f: ca.Function, inputs: Sequence[Array]) -> Array:
-    """Return the values that the entries of all outputs of a tape would have at one state if
-    nothing cancelled: sums and products of absolute values, in their own units.
+    """Return the values that the entries of all outputs of a function would have at one state if no
+    terms cancelled: sums and products of absolute values, in their own units.
     """
     value: dict[int, float] = {}
     size: dict[int, float] = {}
@@ -70,7 +70,7 @@ _SIZES: Mapping[str, Callable[[list[float], list[float]], float]] = {
 
 
 def _value(op: str, xs: list[float]) -> float:
-    """Evaluate one operation of a tape on numbers, by CasADi."""
+    """Evaluate one operation of a CasADi function on numbers."""
     symbols = [ca.SX(x) for x in xs]
     made = (
         ca.SX.unary(getattr(ca, f"OP_{op}"), *symbols)
@@ -121,8 +121,8 @@ def _significant(
 
 
 def _inside(e: Any, states: Sequence[Mapping[Any, float]]) -> Any:
-    """Return an expression with the addends of every sum inside it left out that are rounding
-    relative to the others of that sum.
+    """Return an expression without those addends of its inner sums that are only rounding relative
+    to the others.
     """
     if not e.args:
         return e

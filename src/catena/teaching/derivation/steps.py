@@ -29,8 +29,9 @@ class Line:
 
     left: a label, or the terms of the left side of a row. means: the definition that is printed
     between the label and the result, where there is one. right: the terms of the result, one tuple
-    for a number, three for a vector. axes: whose axes the three are along. error: the largest
-    difference to a second route to the same number, at random states, relative to its size.
+    for a number, three for a vector. axes: the body along whose axes the three are given. error:
+    the largest difference to a second route to the same number, at random states, relative to its
+    size.
     """
 
     left: Label | Terms
@@ -111,20 +112,22 @@ class Derivation:
         return max(step.error for step in self.steps)
 
     def text(self, blank: bool = False) -> str:
-        """Return it as plain text. blank: with gaps in place of the results, as a worksheet."""
+        """Return the derivation as plain text. blank: with gaps in place of the results, as a
+        worksheet.
+        """
         return str(loaded("catena.teaching.derivation.writing:text")(self, blank))
 
     def latex(self, blank: bool = False) -> str:
-        """Return it as the body of a LaTeX document (amsmath). blank: as in `text`."""
+        """Return the derivation as the body of a LaTeX document (amsmath). blank: as in `text`."""
         return str(loaded("catena.teaching.derivation.writing:latex")(self, blank))
 
     def html(self, blank: bool = False) -> str:
-        """Return it as one page that needs no other files. blank: as in `text`."""
+        """Return the derivation as one page that needs no other files. blank: as in `text`."""
         return str(loaded("catena.teaching.derivation.pages:html")(self, blank))
 
     def notebook(self, file: str = "mechanism.toml") -> str:
-        """Return it as a Jupyter notebook (JSON): a cell of LaTeX for each step, and a cell that
-        derives it again from the mechanism's file.
+        """Return the derivation as a Jupyter notebook (JSON): a cell of LaTeX for each step, and a
+        cell that derives it again from the mechanism's file.
         """
         return str(loaded("catena.teaching.derivation.pages:notebook")(self, file))
 

@@ -50,7 +50,7 @@ class Quantity(NamedTuple):
 
 
 def latex_text(text: str, names: Names) -> str:
-    """Return a formula in LaTeX in the notation of the parser of model files."""
+    """Return a formula given in LaTeX in the notation of model files."""
     return _Latex(text, names).all()
 
 
@@ -146,7 +146,7 @@ class _Latex:
         return ["(", name, "(", with_products(inside), ")", ")", *power]
 
     def bracket(self) -> list[str]:
-        """Return what is in round or square brackets, nested ones included."""
+        """Return the contents of round or square brackets, nested ones included."""
         self.take()
         out: list[str] = []
         while BRACKETS.get(token := self.peek()) != ")":
@@ -170,7 +170,7 @@ class _Latex:
         raise refused(f"there is no quantity {shown!r} here; {listed(self.names, 'latex')}")
 
     def mark(self) -> Quantity:
-        """Return the next quantity by its identification."""
+        """Return the identification of the next quantity."""
         token, dots, index = self.take(), 0, ""
         if token in DOTS:
             braced = self.peek() == "{"

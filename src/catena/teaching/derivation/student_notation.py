@@ -1,5 +1,5 @@
-r"""What a student writes, as an expression: in Python's notation, as written by hand (m l^2
-theta'^2, ½mẋ²), or in LaTeX (\frac12 m\dot x^2).
+r"""A student's answer as an expression: in Python's notation, as written by hand (m l^2 theta'^2,
+½mẋ²), or in LaTeX (\frac12 m\dot x^2).
 
     text -> tokens -> names of the worksheet, numbers, + - * / ^ ( ) and functions -> the parser of
     model files
@@ -93,7 +93,7 @@ def entries(text: str) -> list[str]:
 
 
 def _reason(said: str) -> str:
-    """Return the message of the parser, without the text that it quotes."""
+    """Return the message of the parser without the part that quotes the text."""
     after = said.partition("': ")[2]
     return after or (
         "it has no finite real value: it divides by zero or takes the root of less"
@@ -103,8 +103,8 @@ def _reason(said: str) -> str:
 
 
 def _hand(text: str) -> str:
-    """Return a text with handwritten signs replaced: Greek letters by name, dots as primes,
-    superscripts as powers.
+    """Return a text with handwritten signs replaced: Greek letters by their names, dots by primes,
+    superscripts by powers.
     """
     for sign, plain in SIGNS.items():
         text = text.replace(sign, plain)

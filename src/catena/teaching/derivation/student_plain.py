@@ -36,8 +36,8 @@ def plain_text(text: str, names: Names) -> str:
 
 
 def _bracketed(pieces: list[str]) -> list[str]:
-    """Put brackets around the argument of a function, and its power behind it: cos theta, sin 2
-    theta, sin^2(theta).
+    """Return the pieces with brackets around the argument of a function, and its power after them:
+    cos theta, sin 2 theta, sin^2(theta).
     """
     out: list[str] = []
     while pieces:
@@ -57,7 +57,7 @@ def _bracketed(pieces: list[str]) -> list[str]:
 
 
 def _taken(pieces: list[str]) -> tuple[list[str], list[str]]:
-    """Return the argument of a function, and what comes after it. The argument is in brackets, a
+    """Return the argument of a function, and the pieces after it. The argument is in brackets, a
     name, or a number and a name.
     """
     if pieces[:1] == ["("]:
@@ -85,7 +85,7 @@ def _end(pieces: list[str], start: int) -> int:
 
 
 def refuse_inverse(name: str, power: list[str]) -> None:
-    """Raise for a power -1 of a function: sin^-1 has two meanings."""
+    """Raise an error for the power -1 of a function, because sin^-1 has two meanings."""
     if "-" in power:
         raise refused(f"{name}^-1 may be 1/{name} or the inverse function; write 1/{name}(...)")
 
@@ -116,8 +116,8 @@ def _word(piece: str, known: set[str], names: Names) -> list[str]:
 
 
 def _split(word: str, spelt: Mapping[str, str]) -> list[str]:
-    """Return the fewest names that, written together, make a word; nothing where there are none.
-    mlx' is m l x'.
+    """Return the fewest names that make a word when written together, as mlx' is m l x'; an empty
+    list if there are none.
     """
     best: dict[int, list[str]] = {0: []}
     for end in range(1, len(word) + 1):
@@ -137,7 +137,7 @@ def _bare(word: str) -> str:
 
 
 def listed(names: Names, how: str) -> str:
-    """Return the quantities of a worksheet, as they are written."""
+    """Return the quantities of a worksheet in the notation that `how` names."""
     shown = dict.fromkeys(
         getattr(n, how) for role in ("q", "v", "a", "tau", "p") for n in names[role]
     )
@@ -162,7 +162,7 @@ def with_products(pieces: list[str]) -> str:
 
 
 def refused(said: str) -> ExpressionError:
-    """Return an error that keeps its message, so that the answer can be put before it."""
+    """Return an error with this message, to which the answer can be prepended."""
     error = ExpressionError(said)
     error.said = said  # type: ignore[attr-defined]
     return error

@@ -15,7 +15,7 @@ GREEK = {
 
 
 def of_body(name: str) -> str:
-    """Return a body's name as a subscript."""
+    """Return a body's name in the form of a subscript."""
     return upright(name)
 
 
@@ -26,8 +26,8 @@ def bold(letter: str, *below: str) -> Label:
 
 
 def rate(letter: str, body: str) -> str:
-    """Return the derivative of a vector in time, in LaTeX; the dot is on its letter, not on its
-    index.
+    """Return, in LaTeX, the derivative of a vector with respect to time; the dot is on its letter,
+    not on its index.
     """
     return rf"\dot{{\mathbf{{{letter}}}}}_{{{of_body(body)}}}"
 
@@ -46,7 +46,9 @@ def scalar(text: str, latex: str = "") -> Label:
 
 
 def slope(of: str, along: Sequence[Name], rate: bool = False) -> list[Label]:
-    """Return the labels dT/dx for each x; with `rate`, of their derivatives in time."""
+    """Return the labels dT/dx for each x; with `rate`, those of their derivatives with respect to
+    time.
+    """
     if rate:
         return [
             Label(

@@ -56,8 +56,8 @@ def text(d: Derivation, blank: bool = False) -> str:
 
 
 def given(d: Derivation, how: str = "text") -> str:
-    """Return the sentence on a worksheet that lists its symbols and says how an answer is
-    checked.
+    """Return the sentence on a worksheet that lists its symbols and says how an answer is checked.
+    how: "text" or "latex".
     """
     roles = {
         "q": "coordinates",
@@ -173,7 +173,7 @@ def _axes(line: Line) -> str:
 
 
 def text_form(d: Derivation) -> str:
-    """Return the final steps alone, with a heading above each, unless the equations of motion are
+    """Return only the final steps, with a heading above each, unless the equations of motion are
     the only step.
     """
     write = text_writer(d.names)
@@ -188,7 +188,7 @@ def text_form(d: Derivation) -> str:
 
 
 def latex_form(d: Derivation) -> str:
-    """Return the final steps alone, one align* environment each."""
+    """Return only the final steps, with one align* environment each."""
     return "\n".join(f"% {step.title}\n{latex_step(step, d)}" for step in d.steps if step.final)
 
 
@@ -235,7 +235,9 @@ def latex_step(step: Step, d: Derivation, blank: int = 0) -> str:
 
 
 def _beside_labels(lines: Sequence[Line]) -> Paper:
-    """Return the paper with the width that the widest label leaves to the right sides."""
+    """Return the line-breaking rules for the width that the widest label leaves to the right
+    sides.
+    """
     labels = [width(line.left.latex) + EQUALS for line in lines if isinstance(line.left, Label)]
     return LATEX._replace(room=LATEX.room - max(labels, default=0.0))
 
@@ -262,8 +264,8 @@ def latex_line(line: Line, write: Writer, paper: Paper) -> list[str]:
 
 
 def _after(head: str, means: str, rows: list[str]) -> list[str]:
-    """Return the rows of an equation: the label with its definition on a line of its own, then the
-    value.
+    """Return the rows of an equation with the label and its definition on their own line, followed
+    by the value.
     """
     return [f"{head}{means}", *_indented("&= ", rows)] if means else _indented(head, rows)
 
@@ -273,7 +275,7 @@ def _indented(head: str, rows: list[str]) -> list[str]:
 
 
 def _gap(line: Line) -> str:
-    """Return an equation with room for a student's answer."""
+    """Return an equation with an empty space for a student's answer."""
     gap = r"\underline{\hspace{6em}}"
     if not isinstance(line.left, Label):
         return f"{gap} &= {gap}"
@@ -314,7 +316,7 @@ FORMULAS = (
 
 
 def prose(sentence: str) -> str:
-    """Return a sentence in LaTeX, the formulas that are in it in math mode.
+    """Return a sentence in LaTeX, with its formulas in math mode.
 
     >>> prose("Set w4 to zero, so that A' lambda vanishes.")
     'Set $\\\\omega_{4}$ to zero, so that $A^{T}\\\\lambda$ vanishes.'
@@ -331,7 +333,7 @@ def prose(sentence: str) -> str:
 
 
 def words(x: str) -> str:
-    """Return plain words with the characters escaped that LaTeX reads as commands."""
+    """Return plain text with the characters escaped that LaTeX would interpret."""
     return "".join(
         {"_": r"\_", "&": r"\&", "%": r"\%", "#": r"\#", "$": r"\$", "^": r"\^{}"}.get(c, c)
         for c in x
