@@ -157,6 +157,33 @@ def test_controllers_bring_the_arm_to_its_target(tmp_path, kind):
     np.testing.assert_allclose(result.data["q"].values[-1], np.radians([30, -20]), atol=2e-3)
 
 
+LAW = '{ kind = "actuator", name = "motor", gear = { elbow = 2.0 }, gain = 3.0 }'
+
+
+@pytest.mark.parametrize("control", [LAW, f"[{LAW}]"], ids=["one table", "a list"])
+@pytest.mark.parametrize("name", ["motor", "elbow"])
+@pytest.mark.parametrize("where", ["scenario", "state"])
+def test_a_signal_reaches_its_actuator(tmp_path, control, name, where):
+    signals = f"signals = {{ {name} = 0.5 }}"
+    stated = f'states = {{ ready = {{ {signals} }} }}\ninitial = "ready"'
+    text = f"until = 0.01\ncontrol = {control}\n{stated if where == 'state' else signals}"
+    asked = read(written(tmp_path, text))
+    assert simulate(asked.mechanism, **asked.arguments).tau.values[-1, 1] == pytest.approx(3.0)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "signals = { motr = 1.0 }",
+        f"control = {LAW}\nsignals = {{ motr = 1.0 }}",
+        f'control = {LAW}\nstates = {{ a = {{ signals = {{ motr = 1.0 }} }} }}\ninitial = "a"',
+    ],
+)
+def test_a_signal_for_no_actuator_is_refused(tmp_path, more):
+    with pytest.raises(FormatError, match="signals: no actuator 'motr' in the scenario"):
+        read(written(tmp_path, f"until = 0.01\n{more}"))
+
+
 def test_prescribed_motion_and_locks(tmp_path):
     text = """until = "1 s"
 [scenario.motion]
