@@ -314,8 +314,7 @@ def _without_refused(said: Mapping[str, Any]) -> dict[str, Any]:
     """
     names = {law.get("name") for law in _laws(said)}
     states = {
-        name: state
-        | {"signals": {k: x for k, x in state.get("signals", {}).items() if k in names}}
+        name: state | {"signals": {k: x for k, x in state.get("signals", {}).items() if k in names}}
         for name, state in said.get("states", {}).items()
     }
     return {**said, **({"states": states} if states else {})}
