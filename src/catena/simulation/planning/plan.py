@@ -323,6 +323,8 @@ def prepare(
         raise
     x0 = started(system, start, q, v, p)
     checks.closed(machine, start, *decoded(system, x0.T, p.T), p)
+    if motion is None and not happening.holding.contacts:
+        checks.accelerated(machine, start, *decoded(system, x0.T, p.T), p)
     x0 = settled(system, start, x0, p)
     if stepping is not None:
         apart(machine, system, start, x0[:, : machine.nq], p)
