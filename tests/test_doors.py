@@ -390,6 +390,22 @@ def _(case: Case) -> Any:
     return case.machine.forward_dynamics(case.q, case.v, case.machine.losses(case.v))
 
 
+@door(FREE, "linearize")
+def _(case: Case) -> Any:
+    if not case.v.any():
+        pytest.skip("linearize takes joints at rest as without dry friction, and says so")
+    outputs = [f"a['{name}']" for name in case.mechanism.speed_names]
+    return catena.linearize(case.machine, case.q, case.v, outputs=outputs).y
+
+
+@door(FREE, "linearize, a batch")
+def _(case: Case) -> Any:
+    if not case.v.any():
+        pytest.skip("linearize takes joints at rest as without dry friction, and says so")
+    outputs = [f"a['{name}']" for name in case.mechanism.speed_names]
+    return catena.linearize(case.machine, case.q[None], case.v[None], outputs=outputs).y[0]
+
+
 @door(FREE, "lagrange")
 def _(case: Case) -> Any:
     return simulate(case.mechanism, case.q, case.v, SOON, by="lagrange").data["a"].values[0]
@@ -419,6 +435,127 @@ def _(case: Case) -> Any:
     given = np.array([0.0, *case.q, *case.v, 0.0, *np.zeros(made.sizes["u"]), *p])
     rate = wasm.Instance(made.wasm).call("derivative", given, made.sizes["x"])
     return rate[case.machine.nq :][: case.machine.nv]
+
+
+# --- how do the accelerations change with the state?
+DERIVATIVE = "derivative of the accelerations along the motion"
+
+
+def along(case: Case, f: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
+    """The derivative of f(q, v) along the motion with the speeds as they are, by differences."""
+    h = 1e-6
+    ends = []
+    for s in (h, -h):
+        q = case.machine.move(case.q, s * case.v)
+        q, v = catena.assemble(case.machine, q, case.v, fixed=[case.driven])
+        ends.append(f(q, v))
+    return (ends[0] - ends[1]) / (2 * h)
+
+
+def smooth(case: Case) -> None:
+    if case.slow or case.mechanism.contacts:
+        pytest.skip("friction at rest and contacts have no derivative")
+
+
+@door(DERIVATIVE, "hybrid_dynamics")
+def _(case: Case) -> Any:
+    smooth(case)
+    return along(case, lambda q, v: catena.hybrid_dynamics(case.machine, q, v)[1])
+
+
+@door(DERIVATIVE, "linearize")
+def _(case: Case) -> Any:
+    smooth(case)
+    outputs = [f"a['{name}']" for name in case.mechanism.speed_names]
+    x = catena.linearize(case.machine, case.q, case.v, outputs=outputs)
+    names = case.mechanism.speed_names
+    dz = [case.v[names.index(n)] for n in x.coordinates]
+    # how the independent speeds change along it, with the driven one as it is
+    dw = along(case, lambda q, v: v)[[names.index(n) for n in x.speeds]]
+    return x.C @ [*dz, *dw]
+
+
+# --- how do the speeds change by a blow?
+BLOW = "change of the speeds by an impulse"
+SIZE = 0.3  # N m s or N s
+
+
+@door(BLOW, "simulate")
+def _(case: Case) -> Any:
+    strike = catena.events.Impulse(joint={case.driven: SIZE}, at=SOON / 2)
+    found = simulate(case.mechanism, case.q, case.v, SOON, events=[strike]).data
+    k = next(i for i, name in enumerate(found["event"].values) if "impulse" in str(name))
+    return found["event_v_after"].values[k] - found["event_v_before"].values[k]
+
+
+@door(BLOW, "run")
+def _(case: Case) -> Any:
+    strike = f'event = "impulse", joint = {{ "{case.driven}" = {SIZE} }}, at = {SOON / 2}'
+    found = ran(case, f"events = [{{ {strike} }}]").data
+    k = next(i for i, name in enumerate(found["event"].values) if "impulse" in str(name))
+    return found["event_v_after"].values[k] - found["event_v_before"].values[k]
+
+
+@door(BLOW, "impulse")
+def _(case: Case) -> Any:
+    found = simulate(case.mechanism, case.q, case.v, SOON / 2, tolerance=1e-11).data
+    q, v = (found[x].values[-1] for x in "qv")
+    return catena.impulse(case.machine, q, v, joint={case.driven: SIZE}, project=True).dv
+
+
+# --- how heavy is it, and what inertia does a coordinate move?
+INERTIA = "mass matrix"
+
+
+@door(INERTIA, "machine")
+def _(case: Case) -> Any:
+    return case.machine.mass_matrix(case.q)
+
+
+@door(INERTIA, "kinetic energies")
+def _(case: Case) -> Any:
+    """T of unit speeds, of which the energy is 1/2 v' M v; for open mechanisms, without rows."""
+    unit = np.eye(case.machine.nv)
+    T = lambda v: float(case.machine.energy(case.q, v)[0])  # noqa: E731
+    return [[T(a + b) - T(a) - T(b) if a is not b else 2 * T(a) for b in unit] for a in unit]
+
+
+@door(INERTIA, "inverse dynamics")
+def _(case: Case) -> Any:
+    none = np.zeros(case.machine.nv)
+    rest = case.machine.inverse_dynamics(case.q, none, none)
+    rows = [case.machine.inverse_dynamics(case.q, none, e) - rest for e in np.eye(case.machine.nv)]
+    return np.array(rows).T
+
+
+@door(INERTIA, "lagrange")
+def _(case: Case) -> Any:
+    return compile(catena.derive(case.mechanism, by="lagrange")).mass_matrix(case.q)
+
+
+@door(INERTIA, "file")
+def _(case: Case) -> Any:
+    return compile(catena.load(case.file())).mass_matrix(case.q)
+
+
+WEIGHT = "total mass"
+
+
+@door(WEIGHT, "bodies")
+def _(case: Case) -> Any:
+    return sum(float(b.mass) for b in case.mechanism.bodies)
+
+
+@door(WEIGHT, "info")
+def _(case: Case) -> Any:
+    return json.loads(command("info", case.file(), "--json"))["total_mass"]
+
+
+@door(WEIGHT, "report")
+def _(case: Case) -> Any:
+    from catena.report.subject import Subject
+
+    return Subject(read(case.file())).facts["total_mass"]
 
 
 # --- what force does it take to keep a coordinate at its speed?
@@ -597,6 +734,56 @@ def _(case: Case) -> Any:
 def _(case: Case) -> Any:
     found = in_studio(case).data
     return [found[name].values[0] for name in ("kinetic", "potential")]
+
+
+LATER = "energies after a while"
+
+
+def later(found: Any) -> Any:
+    return [found[name].values[-1] for name in ("kinetic", "potential", "work")]
+
+
+@door(LATER, "simulate")
+def _(case: Case) -> Any:
+    return later(simulate(case.mechanism, case.q, case.v, SOON, tolerance=1e-10).data)
+
+
+@door(LATER, "table")
+def _(case: Case) -> Any:
+    return ran(case).to_pandas()[["kinetic", "potential", "work"]].iloc[-1]
+
+
+@door(LATER, "csv")
+def _(case: Case) -> Any:
+    folder = case.folder / f"{case.name}-csv-{id(case)}"
+    command("run", case.file(), "--out", folder, "--csv")
+    lines = (folder / "results.csv").read_text().splitlines()
+    head = next(k for k, line in enumerate(lines) if "kinetic" in line)
+    names = [x.split(" (")[0].strip('" ') for x in lines[head].split(",")]
+    last = dict(zip(names, lines[-1].split(",")))
+    return [float(last[name]) for name in ("kinetic", "potential", "work")]
+
+
+@door(LATER, "study")
+def _(case: Case) -> Any:
+    one = case.mechanism.coordinate_names[0]
+    found = catena.study(
+        case.mechanism,
+        {f"q.{one}": [float(case.q[0])]},
+        measures={name: f"final({name})" for name in ("kinetic", "potential", "work")},
+        q=case.q,
+        v=case.v,
+        until=SOON,
+        tolerance=1e-10,
+    ).run()
+    return [np.ravel(found[name])[0] for name in ("kinetic", "potential", "work")]
+
+
+@door(LATER, "energies of the last state")
+def _(case: Case) -> Any:
+    found = ran(case).data
+    energy = case.machine.energy(found["q"].values[-1], found["v"].values[-1])
+    return [*energy, found["work"].values[-1]]
 
 
 # --- how fast does it vibrate?

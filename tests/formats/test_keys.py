@@ -239,6 +239,10 @@ def with_key(table, kind, key, value):
 
 
 # --- where each table stands
+# what has signals
+MOTOR = {"kind": "actuator", "name": "motor", "gear": {"hinge": 1.0}}
+
+
 def host(name, t):
     """A whole file that holds that table."""
     body = MODEL["body"][0]
@@ -268,7 +272,9 @@ def host(name, t):
         ),
         "function": lambda: host("mimic", {"joint": "hinge", "function": t}),
         "collisions": lambda: MODEL | {"collisions": t},
-        "scenario": lambda: MODEL | {"scenario": t},
+        "scenario": lambda: (
+            MODEL | {"scenario": ({"control": MOTOR} if "signals" in t else {}) | t}
+        ),
         "control": lambda: run(control=t),
         "motion": lambda: run(motion=t),
         "events": lambda: run(events=_events(t)),
@@ -276,7 +282,7 @@ def host(name, t):
             control={"kind": "computed_torque", "kp": 1, "kd": 1, "trajectory": t}
         ),
         "initial": lambda: run(initial=t),
-        "state": lambda: run(initial="home", states={"home": t}),
+        "state": lambda: run(initial="home", states={"home": t}, control=MOTOR),
         "optimize": lambda: MODEL | {"optimize": t},
         "end": lambda: MODEL | {"optimize": {"until": 1, "end": t}},
     }

@@ -14,9 +14,9 @@ import pytest
 from typer.testing import CliRunner
 
 import catena
-from catena import Body, Joint, Mechanism, Pose, analysis, simulate
+from catena import Body, Joint, Mechanism, Pose, analysis, compile, simulate
 from catena.cli import app
-from catena.errors import SingularError
+from catena.errors import QuestionError, SingularError
 from catena.model.loads import Drive
 from catena.simulation import trajectories
 
@@ -90,6 +90,45 @@ def test_what_rows_leave_free_without_inertia_is_refused_by_name():
     motion = trajectories.uniform({"A": SPEED}, offset={"A": 1.0})
     with pytest.raises(SingularError, match="'F' of mechanism 'linkage' moves no inertia"):
         simulate(m, q, until=0.1, motion=motion)
+
+
+DOORS = {
+    "forward_dynamics": lambda m, q, v: m.forward_dynamics(q, v, 0 * v),
+    "forward_dynamics of a batch": lambda m, q, v: m.forward_dynamics([q, q], [v, v], 0 * v),
+    "forward_dynamics_derivatives": lambda m, q, v: m.forward_dynamics_derivatives(q, v, 0 * v),
+    "multipliers": lambda m, q, v: m.multipliers(q, v, 0 * v),
+    "hybrid_dynamics": lambda m, q, v: catena.hybrid_dynamics(m, q, v),
+    "impulse": lambda m, q, v: catena.impulse(m, q, v, joint={"A": 1.0}),
+    "operational_space": lambda m, q, v: catena.operational_space(m, q, frame="rocker"),
+    "linearize": lambda m, q, v: catena.linearize(m, q, v),
+    "modes": lambda m, q, v: catena.modes(m, q),
+    "modes of a batch": lambda m, q, v: catena.modes(m, np.array([q, q])),
+    "simulate": lambda m, q, v: simulate(m.mechanism, q, v, 1.0),
+    "simulate, a batch": lambda m, q, v: simulate(m.mechanism, [q, q], [v, v], 1.0),
+    "simulate, equal steps": lambda m, q, v: simulate(
+        m.mechanism, q, v, 1.0, integrator="rk4", step=0.01
+    ),
+    "check": lambda m, q, v: catena.check(m.mechanism, states=2),
+}
+
+
+@pytest.mark.filterwarnings("ignore::catena.errors.MechanismWarning")
+@pytest.mark.parametrize("name", DOORS)
+def test_no_force_answers_for_a_linkage_without_masses(name):
+    machine = catena.compile(linkage())
+    q, v = catena.assemble(machine, GUESS, [SPEED, 0, 0], fixed=["A"])
+    with pytest.raises((SingularError, QuestionError), match="'[ABD]'.* inertia|inertia .*'[ABD]'"):
+        DOORS[name](machine, q, v)
+
+
+@pytest.mark.filterwarnings("ignore::catena.errors.MechanismWarning")
+def test_its_drive_is_that_of_the_run():
+    """Rows determine the speeds that move no inertia: with a prescribed crank nothing is open."""
+    run = driven(linkage(), "motion")
+    q, v, a = (run.data[x].values[0] for x in "qva")
+    force, found = catena.hybrid_dynamics(compile(linkage()), q, v, {"A": 0.0})
+    np.testing.assert_allclose(found, a, atol=1e-9 * np.abs(a).max())
+    assert np.abs(force).max() < 1e-12
 
 
 def test_from_a_file(tmp_path):

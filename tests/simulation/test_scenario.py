@@ -157,6 +157,90 @@ def test_controllers_bring_the_arm_to_its_target(tmp_path, kind):
     np.testing.assert_allclose(result.data["q"].values[-1], np.radians([30, -20]), atol=2e-3)
 
 
+LAW = '{ kind = "actuator", name = "motor", gear = { elbow = 2.0 }, gain = 3.0 }'
+
+
+@pytest.mark.parametrize("control", [LAW, f"[{LAW}]"], ids=["one table", "a list"])
+@pytest.mark.parametrize("name", ["motor", "elbow"])
+@pytest.mark.parametrize("where", ["scenario", "state"])
+def test_a_signal_reaches_its_actuator(tmp_path, control, name, where):
+    signals = f"signals = {{ {name} = 0.5 }}"
+    stated = f'states = {{ ready = {{ {signals} }} }}\ninitial = "ready"'
+    text = f"until = 0.01\ncontrol = {control}\n{stated if where == 'state' else signals}"
+    asked = read(written(tmp_path, text))
+    assert simulate(asked.mechanism, **asked.arguments).tau.values[-1, 1] == pytest.approx(3.0)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "signals = { motr = 1.0 }",
+        f"control = {LAW}\nsignals = {{ motr = 1.0 }}",
+        f'control = {LAW}\nstates = {{ a = {{ signals = {{ motr = 1.0 }} }} }}\ninitial = "a"',
+    ],
+)
+def test_a_signal_for_no_actuator_is_refused(tmp_path, more):
+    with pytest.raises(FormatError, match="signals: no actuator 'motr' in the scenario"):
+        read(written(tmp_path, f"until = 0.01\n{more}"))
+
+
+PD = 'control = {{ kind = "pd", target = "30 deg", kp = {}, kd = {} }}'
+MOTOR = (
+    'control = {{ kind = "dc_motor", gear = {{ elbow = 1.0 }}, voltage = {}, resistance = {},'
+    " inductance = {}, constant = {} }}"
+)
+EVENT = "events = [{{ {} }}]"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (PD.format('"5 kg"', 1), "kp is '5 kg', a mass; an angular stiffness is wanted"),
+        (PD.format(1, '{ elbow = "2 N*s/m" }'), "kd: 'elbow' is '2 N*s/m', a damping; an angular"),
+        (
+            'control = { kind = "pid", target = 0.5, kp = 1, ki = "3 N*m", kd = 1 }',
+            "ki is '3 N*m', a torque; an angular stiffness per time",
+        ),
+        (
+            'control = { kind = "computed_torque", kp = "1 N*m", kd = 1, trajectory = {'
+            ' kind = "cubic", times = [0, 1], positions = { shoulder = [0, 1] } } }',
+            "kp is '1 N*m', a torque; a stiffness per inertia is wanted, such as '100/s^2'",
+        ),
+        (MOTOR.format('"6 A"', 1, 1, 1), "voltage is '6 A', a current; a voltage"),
+        (MOTOR.format(6, 1, '"1 s"', 1), "inductance is '1 s', a time; an inductance"),
+        (
+            EVENT.format('event = "impulse", at = 0.1, joint = { elbow = "1 N*s" }'),
+            "'elbow' is '1 N*s', a momentum; an angular impulse is wanted",
+        ),
+        (
+            EVENT.format('event = "impulse", at = 0.1, frame = "tip", linear = ["1 kg", 0, 0]'),
+            "linear.x is '1 kg', a mass; an impulse is wanted, such as '3 N*s'",
+        ),
+        (
+            EVENT.format('event = "when", when = "q_elbow - l1"'),
+            "it adds 'q_elbow', a number without unit, and '-l1', a length",
+        ),
+    ],
+)
+def test_gains_motors_impulses_and_guards_have_dimensions(tmp_path, text, said):
+    with pytest.raises(FormatError) as refused:
+        read(written(tmp_path, f"until = 0.01\n{text}"))
+    assert said in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        PD.format('"5 N*m"', '"3 N*m*s/rad"'),
+        MOTOR.format('"6 V"', '"2 ohm"', '"10 mH"', '"0.05 V*s/rad"'),
+        EVENT.format('event = "when", when = "l1*q_elbow - 0.2"'),
+        EVENT.format('event = "impulse", at = 0.1, joint = { elbow = "1 N*m*s" }'),
+    ],
+)
+def test_gains_motors_impulses_and_guards_in_their_units_are_read(tmp_path, text):
+    assert read(written(tmp_path, f"until = 0.01\n{text}")).until == 0.01
+
+
 def test_prescribed_motion_and_locks(tmp_path):
     text = """until = "1 s"
 [scenario.motion]

@@ -522,6 +522,20 @@ def test_no_verdict_comes_from_the_same_run(triple: Mechanism) -> None:
     assert ledger.judged(0.0, 1.0, ledger.steps + 5).met
 
 
+@pytest.mark.parametrize("out", [None, "run.nc"])
+def test_a_tighter_run_that_ends_early_verifies_nothing(
+    out: str | None, triple: Mechanism, tmp_path: Path
+) -> None:
+    """Its rows up to there are those of the run, which says nothing about the rest."""
+    asked = {"until": 1.0, "output": 1.0}
+    once = simulate(triple, **asked).ledger
+    most = once.steps + once.rejected + 2
+    path = None if out is None else tmp_path / out
+    found = simulate(triple, **asked, most_steps=most, verify=True, out=path).ledger
+    assert found.met is False and found.verified is None
+    assert "a tighter run did not reach the end" in found.verdict and "most_steps" in found.verdict
+
+
 def test_losses_and_strain_are_those_of_the_runs_parameters(tmp_path: Path) -> None:
     """A damped arm that bends: joint damping and stiffness are parameters, given to the run."""
     k, d = sympy.symbols("k d")

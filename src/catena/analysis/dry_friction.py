@@ -32,7 +32,16 @@ def losses_in_motion(machine: Machine, v: Array) -> Array:
     """Return the forces (nv,) of damping and of the dry friction of joints that move at the speeds
     v (nv,): friction is not smoothed. Joints at rest have none here.
     """
-    return np.asarray(machine.losses(v) + limits(machine) * (np.tanh(v / SMOOTH) - np.sign(v)))
+    return np.asarray(
+        machine.losses(v) + limits(machine) * np.tanh(v / SMOOTH) + sliding(machine, v)
+    )
+
+
+def sliding(machine: Machine, v: Array) -> Array:
+    """Return the dry friction (..., nv) of joints that move at the speeds v (..., nv); zero where
+    they are at rest.
+    """
+    return np.asarray(-limits(machine) * np.sign(v))
 
 
 def held(

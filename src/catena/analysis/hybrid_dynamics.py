@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import QuestionError
+from ..kernels import motion_without_energy
 from ..machine import (
     Machine,
     Terms,
@@ -123,39 +124,55 @@ def hybrid_dynamics(
     a = np.zeros(machine.nv)
     tau = np.zeros(machine.nv)
     a[d], tau[f] = [driven[k] for k in d], [forced.get(k, 0.0) for k in f]
-    _inertia(machine, at, f)
+    weighted = _weighted_rows(machine, at, f)
 
     def accelerations(more: Array) -> Array:
         """Return the accelerations with additional joint forces."""
         found = a.copy()
-        _solve(machine, at, f, d, found, tau + more)
+        _solve(machine, at, weighted, f, d, found, tau + more)
         return found
 
     friction = held(machine, v, f, accelerations)
-    lam = _solve(machine, at, f, d, a, tau + friction)
+    lam = _solve(machine, at, weighted, f, d, a, tau + friction)
     tau[d] = (at.M @ a + at.b - at.A.T @ lam)[d]
     return tau, a
 
 
-def _inertia(machine: Machine, t: Terms, f: list[int]) -> None:
-    """Raise a QuestionError if the mass matrix of the coordinates f, whose force is given, is
-    singular.
+def _weighted_rows(machine: Machine, t: Terms, f: list[int]) -> Array | None:
+    """Return A' W (f, rows) where some of the coordinates f, whose force is given, move no inertia
+    but rows determine them (`compiler.massless`); None where all move inertia.
+
+    Raises a QuestionError where nothing determines one of them.
     """
-    if not f:
-        return
-    values, U = np.linalg.eigh(t.M[np.ix_(f, f)])
-    if values[0] < 1e-13 * max(values[-1], 1e-300):
-        names = [machine.speed_names[f[k]] for k in np.flatnonzero(np.abs(U[:, 0]) > 0.1)]
+    M = t.M[np.ix_(f, f)]
+    if not f or motion_without_energy(M) is None:
+        return None
+    A = t.A[:, f]
+    sizes = metric(machine, acting=False).sizes(t.A)
+    inertia = np.abs(t.M).max() or 1.0
+    weighted = inertia * A.T / np.where(sizes > 0.0, sizes, 1.0)
+    y = motion_without_energy(M + weighted @ A)
+    if y is not None:
+        names = [machine.speed_names[f[k]] for k in np.flatnonzero(np.abs(y) > 0.1)]
         raise QuestionError(
             f"hybrid dynamics: {where(machine)} has no inertia along"
             f" {', '.join(map(repr, names))}, so that forces do not determine its acceleration;"
             " give its motion instead, or use a ball joint if its axes are in one line"
         )
+    return weighted
 
 
-def _solve(machine: Machine, t: Terms, f: list[int], d: list[int], a: Array, tau: Array) -> Array:
+def _solve(
+    machine: Machine,
+    t: Terms,
+    weighted: Array | None,
+    f: list[int],
+    d: list[int],
+    a: Array,
+    tau: Array,
+) -> Array:
     """Fill in the accelerations of the coordinates f, in place, and return the multipliers of the
-    rows.
+    rows. weighted: those of `_weighted_rows`.
     """
     A, Ad = t.A[:, f], t.A[:, d]
     push = tau[f] - t.b[f] - t.M[np.ix_(f, d)] @ a[d]
@@ -166,6 +183,8 @@ def _solve(machine: Machine, t: Terms, f: list[int], d: list[int], a: Array, tau
     lam = np.zeros(len(wanted))
     if f:
         M = t.M[np.ix_(f, f)]
+        if weighted is not None:
+            M, push = M + weighted @ A, push + weighted @ wanted
         free = np.linalg.solve(M, push)
         change, lam = least_change(M, A, wanted - A @ free, metric(machine, acting=False).speeds(f))
         a[f] = free + change

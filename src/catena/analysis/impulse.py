@@ -37,7 +37,7 @@ from ..machine import (
 )
 from ..model import Mechanism
 from .capture import NONE, Meeting, Target, meeting, three
-from .projection import possible_state
+from .projection import possible_state, require_apart
 
 Array = np.ndarray
 # Rows that are missed by more after an impact contradict each other; relative to the fastest rate
@@ -137,8 +137,8 @@ def impulse(
     ClosureError
         If the state leaves a loop open or its speeds open one, and `project` is False.
     QuestionError
-        If `restitution` is not between 0 and 1, an impulse has no frame, or locks, loops and the
-        target contradict each other.
+        If `restitution` is not between 0 and 1, an impulse has no frame, a contact touches, which
+        would answer the blow, or locks, loops and the target contradict each other.
 
     Examples
     --------
@@ -156,6 +156,7 @@ def impulse(
             " (bounce without loss)"
         )
     q, v = possible_state(machine, "impulse", q, v, project)
+    require_apart(machine, "impulse", q)
     P, strikes = _applied_impulse(machine, q, at, linear, angular, axes, joint)
     rows = rows_at(machine, q, v)
     meet = None if capture is None else meeting(machine, q, *capture)

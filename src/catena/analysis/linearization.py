@@ -33,6 +33,7 @@ from ..machine import (
     where,
 )
 from ..model import Mechanism, per_speed, value_of
+from .dry_friction import sliding
 from .outputs import Outputs, trace_outputs
 from .projection import possible_state, require_apart
 from .state_space import StateSpace
@@ -75,8 +76,9 @@ def linearize(
         of a frame in the ground, its velocity vx, vy, vz there, and its angular velocity wx, wy, wz
         in its own axes. By default none.
     damping : bool, default True
-        Include the viscous damping of the joints, as `simulate` does. Coulomb friction has no
-        derivative at rest and is never included.
+        Include the losses of the joints, as `simulate` does: viscous damping, and the dry friction
+        of joints that move. Joints at rest are taken as without dry friction, which has no
+        derivative there.
     project : bool, default False
         Use the admissible states nearest to `q` and `v` (`assemble`) instead of refusing those that
         violate the loops.
@@ -115,16 +117,27 @@ def linearize(
     if any(x is not None and np.ndim(x) > 1 for x in (q, v, tau)):
         q, v, tau, lead = _states(machine, q, v, tau)
         if not machine.rows:
+            require_apart(machine, "linearize", q)
             z = _independent(machine, np.eye(machine.nv), coordinates)
-            return _named(machine, _open_motion(machine, q, v, tau, z, D), motors, measured, lead)
+            lost = _lost(machine, v, D, damping)
+            motion = _open_motion(machine, (q, v, tau), z, D, lost)
+            return _named(machine, motion, motors, measured, lead)
         q, v = possible_state(machine, "linearize", q, v, project)
         same_freedoms(machine, "linearize", q)
     else:
         (q, v, tau), lead = state(machine, "linearize", q=q, v=v, tau=tau), ()
         q, v = possible_state(machine, "linearize", q, v, project)
     require_apart(machine, "linearize", q)
-    motion = _constrained_motion(machine, (q, v, tau), coordinates, D)
+    lost = _lost(machine, v, D, damping)
+    motion = _constrained_motion(machine, (q, v, tau), coordinates, D, lost)
     return _named(machine, motion, motors, measured, lead)
+
+
+def _lost(machine: Machine, v: Array, D: Array, damping: bool) -> Array:
+    """Return the forces of losses at the speeds v (..., nv): the damping D v, and the dry friction
+    of joints that move, which has no derivative.
+    """
+    return sliding(machine, v) - D * v if damping else np.zeros_like(v)
 
 
 @dataclass(frozen=True)
@@ -153,11 +166,14 @@ def _constrained_motion(
     at: tuple[Array, Array, Array],
     coordinates: Iterable[str] | None,
     D: Array,
+    lost: Array,
 ) -> _SmallMotion:
-    """Return the small changes about one state or many, under all rows."""
+    """Return the small changes about one state or many, under all rows. D: the damping of the
+    speeds. lost: the forces of losses.
+    """
     q, v, tau = at
-    a = machine.forward_dynamics(q, v, tau - D * v)
-    need = machine.inverse_dynamics(q, v, a) - tau + D * v
+    a = machine.forward_dynamics(q, v, tau + lost)
+    need = machine.inverse_dynamics(q, v, a) - tau - lost
     t = tangent(machine, q, v, a, row_forces(machine, q, v, need))
     loops = position_count(machine)
     T = spaces(t.A[..., :loops, :], metric(machine).rows(slice(loops))).T
@@ -179,13 +195,14 @@ def _constrained_motion(
 
 
 def _open_motion(
-    machine: Machine, q: Array, v: Array, tau: Array, z: list[int], D: Array
+    machine: Machine, at: tuple[Array, Array, Array], z: list[int], D: Array, lost: Array
 ) -> _SmallMotion:
     """Return the small changes about many states of a mechanism without rows, from the derivatives
-    of forward dynamics in lanes.
+    of forward dynamics in lanes. D, lost: as above.
     """
-    a_q, a_v, a_u, *_ = machine.forward_dynamics_derivatives(q, v, tau - D * v)
-    a = machine.forward_dynamics(q, v, tau - D * v)
+    q, v, tau = at
+    a_q, a_v, a_u, *_ = machine.forward_dynamics_derivatives(q, v, tau + lost)
+    a = machine.forward_dynamics(q, v, tau + lost)
     a_v = a_v - a_u * D
     unit = np.broadcast_to(np.eye(machine.nv), a_q.shape)
     pick = [*z, *(machine.nv + k for k in z)]

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import QuestionError
+from ..errors import QuestionError, SingularError
+from ..kernels import motion_without_energy
 from ..machine import Machine, across, machine_of, name_of, state, states, where
 from ..model import Mechanism
 from .linearization import dampings, same_freedoms
@@ -145,11 +146,28 @@ def modes(
     left, K = T @ (T.T @ g), stiffness(t)
     if not unbalanced(machine, g, t.M, T, K) <= EQUILIBRIUM_FORCE_RATIO:
         raise _moves(machine, left, "here")
-    squares, y = eigh(0.5 * (K + K.T), T.T @ t.M @ T)
+    inertia = T.T @ t.M @ T
+    _require_inertia(machine, inertia, T)
+    squares, y = eigh(0.5 * (K + K.T), inertia)
     squares = np.where(np.abs(squares) < 1e-12 * np.abs(squares).max(initial=0.0), 0.0, squares)
     shapes = T @ y
     losses = np.einsum("ik,ij,jk->k", shapes, damping_matrix(machine, q), shapes)
     return Modes(squares, shapes, machine.speed_names, losses)
+
+
+def _require_inertia(machine: Machine, inertia: Array, T: Array) -> None:
+    """Raise a SingularError where a motion T y has no inertia, so that it has no frequency.
+
+    inertia (d, d): T' M T. T (nv, d): the motions that the rows allow.
+    """
+    y = motion_without_energy(inertia) if len(inertia) else None
+    if y is not None:
+        name = machine.speed_names[int(np.argmax(np.abs(T @ y)))]
+        raise SingularError(
+            f"modes: {where(machine)} moves no inertia along {name!r}, so that this motion has no"
+            " frequency; give what it moves mass and inertia, or its joint an armature",
+            where=name,
+        )
 
 
 def _batch(machine: Machine, q: Any, tau: Any) -> Modes:
@@ -160,7 +178,10 @@ def _batch(machine: Machine, q: Any, tau: Any) -> Modes:
     left = np.einsum("nij,nkj,nk->ni", T, T, g)
     for k in np.flatnonzero(~(unbalanced(machine, g, M, T, K) <= EQUILIBRIUM_FORCE_RATIO))[:1]:
         raise _moves(machine, left[k], f"in row {k}")
-    inverse = np.linalg.inv(np.linalg.cholesky(across(T) @ M @ T))  # the inverse of L, M = L L'
+    inertia = across(T) @ M @ T
+    for k in range(len(inertia)):
+        _require_inertia(machine, inertia[k], T[k])
+    inverse = np.linalg.inv(np.linalg.cholesky(inertia))  # the inverse of L, M = L L'
     squares, y = np.linalg.eigh(inverse @ (0.5 * (K + across(K))) @ across(inverse))
     squares = np.where(
         np.abs(squares) < 1e-12 * np.abs(squares).max(axis=1, initial=0.0)[:, None], 0.0, squares

@@ -277,7 +277,11 @@ def check(
             f"mechanism {m.name!r}: no formulation applies:\n"
             + "\n".join(f"  - {n}: {why}" for n, why in notes.items())
         )
-    evidence = Evidence(machine, answers, random_states(machine, states, seed, near))
+    at = random_states(machine, states, seed, near)
+    first = [x[0] for x in at]
+    # raises, with the name of the joint, where no force decides a motion: nothing can agree there
+    machine.evaluate("forward_dynamics", *first[:3], parameters=first[3] if len(first[3]) else None)
+    evidence = Evidence(machine, answers, at)
     # only formulations that have a name can be simulated by it
     named = not isinstance(formulations, Mapping)
     free = FreeRuns(machine, seed, progress) if run and named else None

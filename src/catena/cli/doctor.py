@@ -25,10 +25,6 @@ EXTRAS = {
     "film": "MP4 films",
     "fmi": "FMUs of other tools as controllers",
     "report": "formulas in `catena report`",
-    "control": "control design by python-control, and solvers of quadratic programmes",
-    "logs": "ROS bags, MCAP and Parquet in `catena fit`",
-    "synthesis": "kinematic chains in `catena.synthesis`",
-    "usd": "UsdPhysics files",
     "torch": "machines as functions of PyTorch",
     "jax": "machines as functions of JAX",
 }

@@ -10,6 +10,9 @@ prescribed. A' W (A a - gamma) is zero there, so that adding it changes neither 
 
 and this matrix is regular for any positive weights W. Each row is weighted by an inertia over its
 size N of `kernels.rank`, so that units do not matter.
+
+Where the rows leave a motion free that is without inertia, the matrix is singular but for rounding:
+no force determines that motion, and its factor is NaN, so that whoever asks refuses by name.
 """
 
 from __future__ import annotations
@@ -19,9 +22,13 @@ from collections.abc import Callable
 import casadi as ca
 import numpy as np
 
-from ..kernels import Layout, usual_length
+from ..kernels import Layout, dynamics, usual_length
 from ..model import value_of
 from .symbols import Symbols
+
+# a pivot of the mass matrix with the weighted rows, relative to the diagonal: a smaller one is
+# rounding of zero
+PIVOT_ROUNDING = 1e-14
 
 
 def massless_speeds(layout: Layout, mass_matrix: Callable[[], ca.SX]) -> list[int]:
@@ -33,6 +40,20 @@ def massless_speeds(layout: Layout, mass_matrix: Callable[[], ca.SX]) -> list[in
         return []
     M = mass_matrix()
     return [k for k in range(layout.nv) if M[k, k].is_zero()]
+
+
+def factored_or_nan(M: np.ndarray) -> np.ndarray:
+    """Return the factor of a symmetric matrix of symbols in its own memory, NaN where a pivot is
+    rounding of its diagonal.
+    """
+    diagonal = [M[k, k] for k in range(len(M))]
+    dynamics.factor(M)
+    regular = ca.SX(1.0)
+    for k, own in enumerate(diagonal):
+        regular = ca.logic_and(regular, PIVOT_ROUNDING * own * M[k, k] < 1.0)
+    for k in range(len(M)):
+        M[k, k] = ca.if_else(ca.logic_and(regular, M[k, k] > 0.0), M[k, k], np.nan)
+    return M
 
 
 def row_inertia(s: Symbols, A: ca.SX, sizes: list[float], speeds: list[int] | None = None) -> ca.SX:

@@ -38,7 +38,7 @@ from ..kernels import (
 from ..spatial import add, cross, unrotate
 from .beam_sections import Sections
 from .load_expressions import Applied
-from .massless import massless_speeds, row_inertia
+from .massless import factored_or_nan, massless_speeds, row_inertia
 from .symbols import elements, entries, matrix, vector
 from .trace_kinematics import Kinematics
 
@@ -246,10 +246,10 @@ class Tracer(Kinematics):
     def _factor(self) -> np.ndarray:
         """The factor of the mass matrix, with the weighted rows where speeds move no inertia."""
         M = self._inertia()
-        if self.massless:
-            A = self.constraint_rows()[3]
-            M = M + entries(row_inertia(self, A, self.row_scales()) @ A)
-        return factored(M)
+        if not self.massless:
+            return factored(M)
+        A = self.constraint_rows()[3]
+        return factored_or_nan(M + entries(row_inertia(self, A, self.row_scales()) @ A))
 
     def smallest_change(self, A: ca.SX, r: ca.SX) -> tuple[ca.SX, ca.SX]:
         """Return M^-1 A' lam and lam, with A M^-1 A' lam = r. Of all speeds v with A v = r, M^-1 A'

@@ -108,6 +108,7 @@ _DECIMAL = re.compile(r"[+-]?\s*(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?")
 _UNIT = re.compile(
     r"\s*(?:(?P<name>[^\W\d]\w*)(?:\s*(?:\*\*|\^)\s*(?P<power>-?[1-9])\b)?|(?P<op>1\b|[*/()]))"
 )
+_BEFORE_ONE = re.compile(r"(.*\d\.?)\s+1")
 _SIGNS = str.maketrans({"·": "*", "⋅": "*", "×": "*", "²": "^2", "³": "^3", "°": " degree"})
 _EXACT = Context(prec=40)
 UNIT_LENGTH = 60
@@ -251,6 +252,8 @@ def split(text: str) -> tuple[str, str]:
         head = head.rstrip()
         unit = {"*": "", "/": "1/", "(": "("}[head[-1]] + unit
         head = head[:-1]
+    if unit.startswith("1/") and (alone := _BEFORE_ONE.fullmatch(head.rstrip())):
+        head = alone[1]  # "5 1/s": the 1 belongs to the unit
     return head.strip(), unit.strip()
 
 

@@ -9,10 +9,11 @@ from collections.abc import Callable
 import numpy as np
 
 from ..errors import SingularError, StateError
-from ..kernels import BALL, SLIDE, Work, dynamics, motion_without_energy
+from ..kernels import BALL, EXACT, SLIDE, Work, dynamics, motion_without_energy
 from .arguments import Array, place_in
 from .quantities import QUANTITIES
 from .request import Request
+from .row_metric import metric
 from .spec import Spec
 
 Ask = Callable[..., tuple[Array, ...]]  # `Router.ask`
@@ -64,13 +65,15 @@ def explain(spec: Spec, ask: Ask, request: Request, out: Array) -> None:
                 " finite numbers"
             )
     _check_spring_lengths(spec, ask, request)
-    if request.quantity.inputs == ("q", "v", "tau"):
+    if request.quantity.inverts or "tau" in request.quantity.inputs:
         rows = np.abs(out.reshape(request.batch, -1)).max(axis=-1)
         worst = int(np.nanargmax(np.where(np.isfinite(rows), rows, np.inf)))
         lead = request.lead
+        given = dict(zip(request.quantity.inputs, request.states))
+        given.setdefault("tau", np.zeros(spec.sizes.nv))
         q, v, tau = (
             np.broadcast_to(x, (*lead, x.shape[-1])).reshape(-1, x.shape[-1])[worst]
-            for x in request.states
+            for x in (given[name] for name in ("q", "v", "tau"))
         )
         _singular(spec, ask, q, v, tau, place_in(lead, worst))
         if np.isfinite(out).all():
@@ -101,6 +104,9 @@ def _singular(spec: Spec, ask: Ask, q: Array, v: Array, tau: Array, at: str) -> 
     """Raise an error that names a joint, where the articulated-body pass meets a pivot that is zero
     relative to the inertia of the joint.
     """
+    if spec.rows:
+        _singular_on_rows(spec, ask, q, v, at)
+        return
     if spec.layout.modal:  # the articulated-body pass has no flexible bodies
         _singular_matrix(spec, ask, q, at)
         return
@@ -133,6 +139,26 @@ def _singular(spec: Spec, ask: Ask, q: Array, v: Array, tau: Array, at: str) -> 
                 f" accelerated by a finite force{at}: {why}",
                 where=name,
             )
+
+
+def _singular_on_rows(spec: Spec, ask: Ask, q: Array, v: Array, at: str) -> None:
+    """Raise where a motion that the constraint rows allow has no inertia, and name the speed with
+    the largest part in it.
+    """
+    by = metric(spec)
+    _, s, Vt = np.linalg.svd(by.scaled(ask(QUANTITIES["constraint_rows"], (q, v))[3]))
+    T = (Vt.T * np.sqrt(by.column)[:, None])[:, int((s > EXACT).sum()) :]
+    M = ask(QUANTITIES["mass_matrix"], (q,))[0]
+    found = motion_without_energy(T.T @ M @ T) if T.shape[1] else None
+    if found is not None:
+        name = spec.speed_names[int(np.argmax(np.abs(T @ found)))]
+        raise SingularError(
+            f"forward dynamics: {name!r} cannot be accelerated by a finite force{at}: nothing that"
+            " moves with it, as loops and constraints allow, has inertia; prescribe its motion, or"
+            " give a body mass and inertia, or its joint a rotor inertia, as by"
+            " load(..., armature=1e-4)",
+            where=name,
+        )
 
 
 def _singular_matrix(spec: Spec, ask: Ask, q: Array, at: str) -> None:

@@ -319,6 +319,7 @@ for _quantity in (
         axes=True,
         time=True,
         moving=True,
+        inverts=True,
         on_rows=True,
         method="none",
     ),

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from .contacts import ORDERS, PARADOX, SURFACES, Contact
     from .coordinate_functions import KINDS as COORDINATE_FUNCTION_KINDS
     from .coordinate_functions import CoordinateFunction, closed_spline, piecewise
-    from .dimension_analysis import analyse, contradictions, parameter_units
+    from .dimension_analysis import analyse, contradictions, law_faults, parameter_units
     from .dimension_places import measure_of
     from .dimensions import (
         DIMENSIONS,

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import NamedTuple
 
+from ..errors import ExpressionError
 from .dimension_forms import Alike, Form, dimensioned
 from .dimension_places import Place, places, signals
 from .dimensions import (
@@ -31,8 +32,8 @@ from .dimensions import (
     wanted,
     without_radian,
 )
-from .expression_syntax import shown
-from .expressions import write
+from .expression_syntax import RESERVED, names_in, shown
+from .expressions import parse, write
 from .mechanism import Mechanism
 
 _REMEDY = (
@@ -76,6 +77,26 @@ def contradictions(m: Mechanism) -> tuple[str, ...]:
     the number 1 and m*l**2 is m, so that dimensions cannot be inferred.
     """
     return analyse(m).contradictions if m.parameters else ()
+
+
+def law_faults(m: Mechanism, where: str, what: str, text: str) -> tuple[str, ...]:
+    """Return a sentence for each contradiction in a law that is no part of the mechanism, such as
+    the condition of an event, with the units that its parameters are written with.
+
+    where, what: how the record that holds the law, and its key, are called.
+    """
+    named = names_in(text) & m.parameters.keys()
+    if not named or not named <= m.units.keys():
+        return ()
+    try:
+        law = Place(where, what, parse(text, names_in(text) - RESERVED), "any", law=True)
+    except ExpressionError:
+        return ()  # who evaluates it says so
+    others = signals(m)
+    given = {name: without_radian(si_powers(m.units[name])) for name in named}
+    system = _System(given | {n: dict(p) for n, p in others.items()}, signals=frozenset(others))
+    checked = [e for e in _equations(law) if not system.open(e.names)]
+    return tuple(dict.fromkeys(filter(None, map(system.take, checked))))
 
 
 def analyse(m: Mechanism) -> Analysis:

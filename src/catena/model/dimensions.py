@@ -29,6 +29,7 @@ class Dimension(NamedTuple):
     unit: str
     example: str
     also: tuple[str, ...] = ()
+    common: bool = True
 
 
 DIMENSIONS: dict[str, Dimension] = {
@@ -52,12 +53,30 @@ DIMENSIONS: dict[str, Dimension] = {
         Dimension("drag coefficient", "kg/m", "0.3 kg/m"),
         Dimension("density", "kg/m^3", "1000 kg/m^3"),
         Dimension("viscosity", "Pa*s", "1e-3 Pa*s"),
-        Dimension("contact damping", "s/m", "0.1 s/m"),
+        Dimension("contact damping", "s/m", "0.1 s/m", common=False),
         Dimension("angular stiffness", "N*m/rad", "3 N*m/rad", ("N*m", "N*m/rad^2")),
         Dimension("angular damping", "N*m*s/rad", "3 N*m*s/rad", ("N*m*s", "N*m*s/rad^2")),
         Dimension("pitch", "m/rad", "2 mm/turn"),
         Dimension("turning per length", "rad/m", "30 rad/m", ("1/m",)),
         Dimension("time", "s", "5 s"),
+        Dimension("angular acceleration", "rad/s^2", "3 rad/s^2"),
+        Dimension("impulse", "N*s", "3 N*s", common=False),
+        Dimension("angular impulse", "N*m*s", "3 N*m*s", ("N*m*s/rad",), common=False),
+        # gains of controllers
+        Dimension("stiffness per time", "N/m/s", "3 N/m/s", common=False),
+        Dimension(
+            "angular stiffness per time", "N*m/rad/s", "3 N*m/rad/s", ("N*m/s",), common=False
+        ),
+        Dimension("stiffness per inertia", "1/s^2", "100/s^2", common=False),
+        Dimension("damping per inertia", "1/s", "20/s", common=False),
+        # electric motors
+        Dimension("voltage", "V", "24 V"),
+        Dimension("current", "A", "2 A"),
+        Dimension("resistance", "ohm", "0.5 ohm"),
+        Dimension("inductance", "H", "0.5 mH"),
+        Dimension(
+            "motor constant", "N*m/A", "0.05 N*m/A", ("N*m/A/rad", "V*s/rad", "V*s"), common=False
+        ),
     )
 }
 # sorts that no key of a file asks for, but that a message may have to name
@@ -67,7 +86,6 @@ OTHERS = {
     "volume": "m^3",
     "pressure": "Pa",
     "power": "W",
-    "angular acceleration": "rad/s^2",
     "momentum": "kg*m/s",
     "temperature": "K",
 }
@@ -85,6 +103,9 @@ _SI: dict[str, dict[str, int]] = {
     "W": {"kilogram": 1, "meter": 2, "second": -3},
     "Pa": {"kilogram": 1, "meter": -1, "second": -2},
     "Hz": {"second": -1},
+    "V": {"kilogram": 1, "meter": 2, "second": -3, "ampere": -1},
+    "ohm": {"kilogram": 1, "meter": 2, "second": -3, "ampere": -2},
+    "H": {"kilogram": 1, "meter": 2, "second": -2, "ampere": -2},
 }
 _SHORT = {next(iter(p)): name for name, p in _SI.items() if list(p.values()) == [1]}
 _FACTOR = re.compile(r"([*/])([^\W\d]\w*)(?:\^(-?\d+))?")
@@ -152,7 +173,7 @@ def _sorts() -> dict[tuple[tuple[str, Fraction], ...], str]:
     """
     found: dict[tuple[tuple[str, Fraction], ...], str] = {}
     for pick in ("own", "also"):
-        for d in (d for d in DIMENSIONS.values() if d.name != "contact damping"):
+        for d in (d for d in DIMENSIONS.values() if d.common):
             for unit in (d.unit,) if pick == "own" else d.also:
                 found.setdefault(_powers_of(unit) or (), d.name)
     for name, unit in OTHERS.items():

@@ -535,13 +535,20 @@ class Ledger:
             return replace(self, outcome=f"{self.outcome}; {text}", verdict=text, met=False)
         return replace(self, verdict=f"close: {'; '.join(close)}") if close else self
 
-    def judged(self, difference: float, size: float, again: int | None = None) -> Ledger:
+    def judged(
+        self, difference: float, size: float, again: int | None = None, stopped: str = ""
+    ) -> Ledger:
         """Return the ledger with a verdict on the difference of the coordinates to a tighter run.
 
         difference: the largest, rad or m. size: how far the run has moved, rad or m, relative to
         which its own errors are judged. again: the number of steps of the tighter run; one that
-        took the same steps gives no verdict.
+        took the same steps gives no verdict. stopped: why the tighter run did not reach the end,
+        in which case the accuracy is not met, whatever the rows have in common.
         """
+        if stopped:
+            said = f"accuracy NOT met: a tighter run did not reach the end: {stopped}"
+            verdict = "; ".join(filter(None, (said, self.verdict)))
+            return replace(self, verified=None, verdict=verdict, met=False)
         if difference == 0.0 and again == self.steps:
             said = "no verdict: a tighter run was asked for, and took the same steps"
             return replace(self, verdict="; ".join(filter(None, (self.verdict, said))))

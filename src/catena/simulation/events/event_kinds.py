@@ -248,8 +248,8 @@ EVENT_KINDS = Registry(
             {
                 **INSTANT,
                 "frame": ("frame", "at whose origin it strikes"),
-                "linear": ("vector", "N s"),
-                "angular": ("vector", "N m s"),
+                "linear": ("linear impulse", "at the origin of the frame"),
+                "angular": ("angular impulse", "at the frame"),
                 "axes": ("axes", "of the ground or of the body"),
                 "joint": ("impulses", "in place of a frame: N m s or N s along coordinates"),
             },

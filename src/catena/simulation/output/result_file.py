@@ -387,7 +387,7 @@ class File(ResultSink):
         contact = ContactLedger(**touched["kept"]) if touched else None
         ledger = record.ledger(self.plan, now.seen, [last.tally], status, outcome, spent, contact)
         d = self.difference
-        ledger = ledger if d is None else ledger.judged(d.largest, d.size, d.steps)
+        ledger = ledger if d is None else d.judge(ledger)
         state = asdict(replace(last, events=_without_log(last.events)))
         return storage.Journal(
             now.number,

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from .record import ObservedRows
 
 Array = NDArray[np.float64]
+# how runs end that have reached their end, or an event that ends a run
+COMPLETE = (drivers.REACHED, drivers.EVENT)
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ class Outcome:
     @property
     def complete(self) -> bool:
         """Whether all runs reached their end, or an event that ends a run."""
-        return self.status in (drivers.REACHED, drivers.EVENT)
+        return self.status in COMPLETE
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,11 @@ class Difference:
     largest: float
     size: float
     steps: int
+    stopped: str = ""
+
+    def judge(self, ledger: Ledger) -> Ledger:
+        """Return the ledger with a verdict on this difference."""
+        return ledger.judged(self.largest, self.size, self.steps, self.stopped)
 
 
 class EndedRun(Protocol):
@@ -258,11 +265,7 @@ class Memory(ResultSink):
             tallies = [r.tally for r in self.ended.values()]
             seen = record.extremes(plan, self.rows)
             found = record.ledger(plan, seen, tallies, end.status, end.sentence, spent, contact)
-            return (
-                found
-                if difference is None
-                else found.judged(difference.largest, difference.size, difference.steps)
-            )
+            return found if difference is None else difference.judge(found)
 
         shown = cache(lambda: record.dataset(plan, self.rows, happened, hits))
         return Result(shown, cache(judge), plan.machine.mechanism, {"machine": plan.machine})
@@ -281,7 +284,7 @@ class TighterRun(Sink):
             np.zeros(plan.start_coordinates.shape),
             np.zeros(plan.start_coordinates.shape),
         )
-        self.steps = 0
+        self.steps, self.stopped = 0, ""
 
     def take(self, part: Slice, runner: EndedRun, rows: slice) -> None:
         """Compare the coordinates of a slice with those of the other sink, row by row."""
@@ -300,8 +303,10 @@ class TighterRun(Sink):
             largest[rows] = np.maximum(largest[rows], np.abs(x).max(axis=1, initial=0.0))
 
     def finish(self, runner: EndedRun, rows: slice) -> None:
-        """Add the steps of these runs to the count."""
+        """Add the steps of these runs to the count, and note whether they reached their end."""
         self.steps += runner.tally.accepted
+        if runner.status not in COMPLETE:
+            self.stopped = runner.sentence
 
     @property
     def difference(self) -> Difference:
@@ -315,5 +320,8 @@ class TighterRun(Sink):
         scale = self.moved + size * (far + self.plan.rounding / self.other.plan.tolerance)
         worst = float((self.apart / scale).max(initial=0.0))
         return Difference(
-            largest, largest / worst if worst else float(scale.max(initial=1.0)), self.steps
+            largest,
+            largest / worst if worst else float(scale.max(initial=1.0)),
+            self.steps,
+            self.stopped,
         )

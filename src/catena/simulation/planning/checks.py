@@ -172,6 +172,16 @@ def closed(machine: Machine, t: float, q: Array, v: Array, p: Array) -> None:
     machine.require_possible("simulate, at the start", q, v, p if p.shape[-1] else None, t)
 
 
+def accelerated(machine: Machine, t: float, q: Array, v: Array, p: Array) -> None:
+    """Raise a SingularError where bodies have no mass, and rows leave one of their motions free at
+    the first start: no force decides it.
+    """
+    if machine.rows and any(not b.flexible and b.mass == 0 for b in machine.mechanism.bodies):
+        given = p[0] if p.shape[-1] else None
+        still = np.zeros(machine.nv)
+        machine.evaluate("forward_dynamics", q[0], v[0], still, parameters=given, t=t, check=False)
+
+
 def events_possible(scheme: EventPlan, how: Method, by: str, start: float, until: float) -> None:
     """Raise SimulationError for events at times outside the run, and for events that the integrator
     or the formulation cannot treat.

@@ -328,6 +328,8 @@ def prepare(
         raise
     x0 = initial_states(system, start, q, v, p)
     checks.closed(machine, start, *decoded(system, x0.T, p.T), p)
+    if motion is None and not happening.holding.contacts:
+        checks.accelerated(machine, start, *decoded(system, x0.T, p.T), p)
     x0 = projected_states(system, start, x0, p)
     if stepped is not None:
         stepping.apart(machine, system, start, x0[:, : machine.nq], p)

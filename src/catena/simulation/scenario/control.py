@@ -34,7 +34,7 @@ from ...model import Mechanism
 from .. import control
 from .kinds import Context, Family, Kind, Reader, TableKey, flag, named, number, point, reads, word
 from .motion import csv_path, one_or_more, read_trajectory
-from .names import by_name
+from .names import DIMENSIONS, by_name, common_dimension
 
 if TYPE_CHECKING:
     from ..control import FMU, Controller
@@ -58,13 +58,19 @@ def read_control(
 _TRAJECTORY = Inside("trajectory")
 
 
-@reads(Either((Quantity("any", symbolic=False), ByName("any", "any"))))
-def gains(t: Table, key: str, c: Context) -> object:
+def gains(letter: str) -> Reader:
     """Read one gain for all coordinates, or a table of gains by joints or coordinates."""
-    if not isinstance(t.data[key], dict):
-        return t.number(key, "any", symbolic=False)
-    table = t.table(key)
-    return by_name(table, c.mechanism, "any") if table else {}
+    slides, turns = DIMENSIONS[letter]
+    also = turns if turns != slides else ""
+
+    @reads(Either((Quantity(slides, symbolic=False, also=also), ByName(slides, turns))))
+    def read(t: Table, key: str, c: Context) -> object:
+        if not isinstance(t.data[key], dict):
+            return t.number(key, common_dimension(c.mechanism, letter), symbolic=False)
+        table = t.table(key)
+        return by_name(table, c.mechanism, letter) if table else {}
+
+    return read
 
 
 def path(letter: str) -> Reader:
@@ -78,17 +84,25 @@ def path(letter: str) -> Reader:
     return read
 
 
-@reads(Either((_TRAJECTORY, Quantity("any", symbolic=False))))
+@reads(Either((_TRAJECTORY, Quantity("length", symbolic=False, also="angle"))))
 def target(t: Table, key: str, c: Context) -> object:
     """Read a trajectory, or one number for all coordinates."""
     return (
         path("q")(t, key, c)
         if isinstance(t.data[key], dict)
-        else t.number(key, "any", symbolic=False)
+        else t.number(key, common_dimension(c.mechanism, "q"), symbolic=False)
     )
 
 
-@reads(Either((Quantity("any", symbolic=False), Word(("effort",)), ByName("force", "torque"))))
+@reads(
+    Either(
+        (
+            Quantity("force", symbolic=False, also="torque"),
+            Word(("effort",)),
+            ByName("force", "torque"),
+        )
+    )
+)
 def limits(t: Table, key: str, c: Context) -> object:
     """Read force limits: the word "effort", one force for all, or a table of forces and of pairs
     [lowest, highest].
@@ -101,7 +115,7 @@ def limits(t: Table, key: str, c: Context) -> object:
         return None
     table = t.table(key) if isinstance(given, dict) else None
     if table is None:
-        return t.number(key, "any", symbolic=False)
+        return t.number(key, common_dimension(c.mechanism, "tau"), symbolic=False)
     pairs = {name: x for name, x in given.items() if isinstance(x, list)}
     single = Table(
         {name: x for name, x in given.items() if name not in pairs}, table.where, table.ledger
@@ -124,10 +138,10 @@ def windup(t: Table, key: str, c: Context) -> object:
     )
 
 
-def _several(count: int) -> Reader:
-    @reads(Several(Quantity("any", symbolic=False), count, count))
+def _several(count: int, dimension: str = "any") -> Reader:
+    @reads(Several(Quantity(dimension, symbolic=False), count, count))
     def read(t: Table, key: str, c: Context) -> object:
-        found = [t.scalar(x, key, "any", symbolic=False) for x in t.items(key)]
+        found = [t.scalar(x, key, dimension, symbolic=False) for x in t.items(key)]
         if len(found) != count:
             t.fault(f"{key} has {len(found)} numbers; it takes {count}")
         return tuple(found)
@@ -170,20 +184,33 @@ def _texts(t: Table, key: str, c: Context) -> object:
 _three, _span = _several(3), _several(2)
 
 
-@reads(Either((Quantity("any", symbolic=False), Several(Quantity("any", symbolic=False), 3, 3))))
-def along_axes(t: Table, key: str, c: Context) -> object:
+def along_axes(dimension: str) -> Reader:
     """Read one number, or one for each axis of the ground."""
-    return (
-        _three(t, key, c) if isinstance(t.data[key], list) else t.number(key, "any", symbolic=False)
-    )
+    three = _several(3, dimension)
+    one = Quantity(dimension, symbolic=False)
+
+    @reads(Either((one, Several(one, 3, 3))))
+    def read(t: Table, key: str, c: Context) -> object:
+        if isinstance(t.data[key], list):
+            return three(t, key, c)
+        return t.number(key, dimension, symbolic=False)
+
+    return read
 
 
 _GAIN = {
-    "kp": "force per error, or 1/s^2",
+    "kp": "force per error",
     "ki": "force per integral of the error",
-    "kd": "force per error of speed, or 1/s",
+    "kd": "force per error of speed",
 }
-_KP, _KI, _KD = (TableKey(name, gains, needed=True, doc=doc) for name, doc in _GAIN.items())
+_KP, _KI, _KD = (TableKey(name, gains(name), needed=True, doc=doc) for name, doc in _GAIN.items())
+_FREE_GAINS = tuple(
+    TableKey(name, gains(f"{name} per inertia"), needed=True, doc=doc)
+    for name, doc in {
+        "kp": "acceleration per error",
+        "kd": "acceleration per error of speed",
+    }.items()
+)
 _TARGET = TableKey(
     "target", target, needed=True, doc="the motion that is wanted, or a place for each coordinate"
 )
@@ -197,13 +224,15 @@ _OF_FRAME = (
     TableKey("frame", named("frame"), True, doc="which is led"),
     TableKey("target", point, True, doc="where to, in the ground"),
 )
-_GEAR = TableKey("gear", gains, True, doc="ratio of each coordinate it drives")
+_GEAR = TableKey("gear", gains("any"), True, doc="ratio of each coordinate it drives")
 _ACTUATOR = TableKey("name", word, doc="what results call it")
 
 
-def _of(dimension: str, **keys: str) -> tuple[TableKey, ...]:
+def _needed(**keys: tuple[str, str]) -> tuple[TableKey, ...]:
     """Return the records of keys that must be given, each a number of this dimension."""
-    return tuple(TableKey(name, number(dimension), True, doc=doc) for name, doc in keys.items())
+    return tuple(
+        TableKey(name, number(dimension), True, doc=doc) for name, (dimension, doc) in keys.items()
+    )
 
 
 CONTROLLERS: Family[Controller | FMU] = Family(
@@ -226,7 +255,7 @@ CONTROLLERS: Family[Controller | FMU] = Family(
                 _GRAVITY,
                 _SMOOTH,
                 _SAMPLE,
-                TableKey("integral", gains, doc="of the error at the start"),
+                TableKey("integral", gains("any"), doc="of the error at the start"),
             ),
             "tau = kp e + ki z + kd e', z' = e, e = target - q",
         ),
@@ -241,8 +270,7 @@ CONTROLLERS: Family[Controller | FMU] = Family(
             "catena.simulation.control:ComputedTorque",
             (
                 TableKey("trajectory", path("q"), True, doc="the motion that is wanted"),
-                _KP,
-                _KD,
+                *_FREE_GAINS,
                 _LIMITS,
                 _SMOOTH,
                 _SAMPLE,
@@ -254,8 +282,8 @@ CONTROLLERS: Family[Controller | FMU] = Family(
             "catena.simulation.control:Impedance",
             (
                 *_OF_FRAME,
-                TableKey("stiffness", along_axes, True, doc="N/m, one or one per axis"),
-                TableKey("damping", along_axes, True, doc="N s/m, one or one per axis"),
+                TableKey("stiffness", along_axes("stiffness"), True, doc="one or one per axis"),
+                TableKey("damping", along_axes("damping"), True, doc="one or one per axis"),
                 _GRAVITY,
             ),
             "a frame that is drawn to a place as by a spring and a damper",
@@ -266,12 +294,14 @@ CONTROLLERS: Family[Controller | FMU] = Family(
             (
                 *_OF_FRAME,
                 TableKey("normal", direction, True, doc="out of the wall, in the ground"),
-                *_of(
-                    "any",
-                    force="into the wall, N",
-                    stiffness="across the normal, N/m",
-                    damping="across the normal, N s/m",
-                    approach="along the normal, N s/m: it comes to the wall at force / approach",
+                *_needed(
+                    force=("force", "into the wall"),
+                    stiffness=("stiffness", "across the normal"),
+                    damping=("damping", "across the normal"),
+                    approach=(
+                        "damping",
+                        "along the normal: it comes to the wall at force / approach",
+                    ),
                 ),
                 _GRAVITY,
             ),
@@ -325,14 +355,13 @@ CONTROLLERS: Family[Controller | FMU] = Family(
             "catena.simulation.control:DCMotor",
             (
                 _GEAR,
-                *_of(
-                    "any",
-                    voltage="V",
-                    resistance="ohm",
-                    inductance="H",
-                    constant="N m/A, which is V s/rad",
+                *_needed(
+                    voltage=("voltage", "between its terminals"),
+                    resistance=("resistance", "R, of its winding"),
+                    inductance=("inductance", "L, of its winding"),
+                    constant=("motor constant", "k, N m/A, which is V s/rad"),
                 ),
-                TableKey("current", number("any"), doc="at the start, A"),
+                TableKey("current", number("current"), doc="at the start"),
                 _ACTUATOR,
             ),
             "L i' = voltage - R i - k l', tau = gear k i, l = sum of gear q; i is a state",

@@ -28,10 +28,10 @@ from ...formats.toml import (
     register,
 )
 from ...model import JOINT_KINDS as JOINTS
-from ...model import Mechanism
+from ...model import Mechanism, law_faults
 from ..events.event_kinds import EVENT_KINDS, INSTANT
 from .kinds import Context, Family, Kind, Reader, TableKey, choice, flag, named, number, reads, word
-from .names import by_name, state_entries
+from .names import DIMENSIONS, by_name, state_entries
 
 
 def read_events(t: Table, m: Mechanism, folder: Path) -> list[Any]:
@@ -92,11 +92,28 @@ def _coordinate(t: Table, key: str, c: Context) -> Any:
     return t.number(key, own.dimension if own else "any", symbolic=False)
 
 
-@reads(ByName("any", "any"))
+@reads(ByName(*DIMENSIONS["impulse"]))
 def _impulses(t: Table, key: str, c: Context) -> Any:
     """Read a table {coordinate or speed: impulse}."""
     table = t.table(key)
     return by_name(table, c.mechanism, "impulse") if table else {}
+
+
+def _vector(dimension: str) -> Reader:
+    """Three numbers of some dimension."""
+    return Reader(
+        Vector(dimension, symbolic=False),
+        lambda t, key, _: t.vector(key, dimension, symbolic=False),
+    )
+
+
+@reads(Expression("t, q_NAME, v_NAME, parameters", only_text=True))
+def _guard(t: Table, key: str, c: Context) -> Any:
+    """A text that falls to zero; its parameters with units fit the rest of it."""
+    text = t.text(key)
+    for fault in law_faults(c.mechanism, t.where, key, text):
+        t.ledger.faults.append(fault)
+    return text
 
 
 READERS: dict[str, Reader] = {
@@ -106,16 +123,13 @@ READERS: dict[str, Reader] = {
     "text": word,
     "flag": flag,
     **{of: named(of) for of in ("joint", "frame", "body", "lock", "contact")},
-    "guard": Reader(Expression("t, q_NAME, v_NAME, parameters", only_text=True), word.read),
+    "guard": _guard,
     "axes": choice("world", "body"),
     "joint kind": Reader(Word(lambda: JOINTS), word.read),
     "number": number("number"),
-    "vector": Reader(
-        Vector("any", symbolic=False), lambda t, key, _: t.vector(key, "any", symbolic=False)
-    ),
-    "direction": Reader(
-        Vector("number", symbolic=False), lambda t, key, _: t.vector(key, "number", symbolic=False)
-    ),
+    "linear impulse": _vector("impulse"),
+    "angular impulse": _vector("angular impulse"),
+    "direction": _vector("number"),
 }  # how a kind of event says that its keys are read
 register(
     FileTable(

@@ -16,8 +16,13 @@ DIMENSIONS = {
     "q": ("length", "angle"),
     "v": ("speed", "angular speed"),
     "tau": ("force", "torque"),
-    "impulse": ("any", "any"),
-    "a": ("acceleration", "any"),
+    "impulse": ("impulse", "angular impulse"),
+    "a": ("acceleration", "angular acceleration"),
+    "kp": ("stiffness", "angular stiffness"),
+    "ki": ("stiffness per time", "angular stiffness per time"),
+    "kd": ("damping", "angular damping"),
+    "kp per inertia": ("stiffness per inertia", "stiffness per inertia"),
+    "kd per inertia": ("damping per inertia", "damping per inertia"),
     "any": ("any", "any"),
 }  # of a slide and of a turn
 
@@ -48,6 +53,12 @@ def state_entries(m: Mechanism, letter: str) -> list[StateEntry]:
             dimension = "number" if ball else slides if f.motion == Motion.SLIDE else turns
             found.append(StateEntry(name, j.name, label, len(found), dimension))
     return found
+
+
+def common_dimension(m: Mechanism, letter: str) -> str:
+    """The dimension of one value for all coordinates or speeds: any of theirs."""
+    found = dict.fromkeys(p.dimension for p in state_entries(m, letter))
+    return "any" if not found or found.keys() & {"any", "number"} else "|".join(found)
 
 
 def named_values(t: Table, m: Mechanism, letter: str) -> dict[int, Any]:

@@ -266,7 +266,7 @@ def _scenario(
     """
     given = top.table("scenario")
     data = (
-        dict(said)
+        _without_refused(said)
         | dict(given.data if given else {})
         | {k: x for k, x in changes.items() if x is not None}
     )
@@ -293,26 +293,33 @@ def _with_named_state(data: dict[str, Any], q: Mapping[str, Any]) -> dict[str, A
         and isinstance(states.get(initial), Mapping)
     ):
         chosen = dict(states[initial])
-        own = _signals_of_controllers(chosen.pop("signals", {}), data.get("control"))
+        own = chosen.pop("signals", {})
         data = {**data, "signals": _merged_signals(own, data.get("signals", {})), "initial": chosen}
     if q and isinstance(start := data.get("initial", {}), Mapping):
         data = {**data, "initial": {**start, "q": {**start.get("q", {}), **q}}}
-    if isinstance(signals := data.get("signals"), Mapping) and isinstance(
-        data.get("control"), list
-    ):
-        laws = [_with_signal(law, signals, data["control"]) for law in data["control"]]
-        data = {**data, "control": laws}
+    if isinstance(signals := data.get("signals"), Mapping) and (laws := _laws(data)):
+        data = {**data, "control": [_with_signal(law, signals, laws) for law in laws]}
     return data
 
 
-def _signals_of_controllers(signals: Any, control: Any) -> Any:
-    """Return the signals of a named state that belong to controllers; actuators that the reader of
-    the file has refused and reported are left out.
+def _laws(data: Mapping[str, Any]) -> list[Any]:
+    """Return the tables of the controllers: of one table, or of a list of them."""
+    control = data.get("control")
+    if isinstance(control, list):
+        return control if all(isinstance(law, Mapping) for law in control) else []
+    return [control] if isinstance(control, Mapping) else []
+
+
+def _without_refused(said: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a file of another format says, its named states without the signals of actuators
+    that its reader has refused and reported.
     """
-    if not isinstance(signals, Mapping) or not isinstance(control, list):
-        return signals
-    names = {law.get("name") for law in control}
-    return {name: x for name, x in signals.items() if name in names}
+    names = {law.get("name") for law in _laws(said)}
+    states = {
+        name: state | {"signals": {k: x for k, x in state.get("signals", {}).items() if k in names}}
+        for name, state in said.get("states", {}).items()
+    }
+    return {**said, **({"states": states} if states else {})}
 
 
 def _with_signal(
@@ -513,7 +520,7 @@ def _check_states(t: Table) -> None:
     known += _driven_alone(laws).values()
     for name in signals.data if signals else ():
         signals.number(name, "any", symbolic=False)  # type: ignore[union-attr]
-        if laws and name not in known:
+        if name not in known:
             t.fault(f"signals: {unknown('actuator', name, known, 'the scenario')}")
 
 
