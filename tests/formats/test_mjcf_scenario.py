@@ -198,7 +198,7 @@ def test_an_actuator_in_python_says_what_is_wrong():
     with pytest.raises(StateError, match="three numbers along the frame's axes"):
         catena.control.Thruster("tip", force=(1.0,))
     with pytest.raises(
-        StateError, match="'actuator' is told 'sin\\(t\\)'; it is told a number, or a trajectory"
+        StateError, match="'actuator' has the signal 'sin\\(t\\)'; a signal is a number, or a traj"
     ):
         catena.simulate(
             catena.load("pendulum"),

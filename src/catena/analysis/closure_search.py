@@ -20,6 +20,8 @@ CLOSED = 1e-9
 OPENING_RATE_TOLERANCE = 1e-9
 # Starts of a search: the guess and others around it.
 MAX_STARTS = 30
+# Starts of the search within the limits of joints, where the first search left them.
+MAX_STARTS_WITHIN_LIMITS = 12
 # Damped steps from one start.
 MAX_STEPS = 200
 # Norm of one step, at most: rad, or lengths of the loop.

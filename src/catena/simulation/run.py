@@ -80,8 +80,8 @@ def simulate(
     mechanism : Mechanism or Machine
         What moves. A Machine brings its formulation and its threads.
     q, v : array_like or dict, optional
-        Initial coordinates (nq,) and speeds (nv,); by default at rest in the neutral configuration.
-        With a leading dimension, a batch of runs. As {name: value}, what is not named is zero; in
+        Initial coordinates (nq,) and speeds (nv,); by default at rest in the neutral configuration,
+        or as near to it as limits of joints and loops allow. With a leading dimension, a batch of runs. As {name: value}, what is not named is zero; in
         a mechanism with loops the named values are kept and the others are found.
     until : float, default 1.0
         The end of the run, s.
