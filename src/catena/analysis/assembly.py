@@ -51,6 +51,7 @@ from .closure_search import (
     MAX_STEP_NORM,
     MAX_STEPS,
     MIN_DAMPING,
+    NEARLY_CLOSED,
     OPENING_RATE_TOLERANCE,
     START_SPREADS,
     by_loop,
@@ -216,7 +217,8 @@ def _close(machine: Machine, q: Array, free: list[int], t: float) -> Array:
         )
         gap = openings(machine, rows_at(machine, found, t=t)).max(initial=0.0)
         turned = upside_down(machine, found)
-        if gap < CLOSED and not turned:
+        nearly = free and start is q and gap < NEARLY_CLOSED
+        if (gap < CLOSED or nearly) and not turned:
             return preferred(machine, q, found, free, t)
         if gap + len(turned) < least:
             best, least = found, gap + len(turned)
@@ -232,6 +234,7 @@ def preferred(machine: Machine, guess: Array, found: Array, free: list[int], t: 
     bounds = limited(machine)
     if are_within(found, bounds) or not are_within(guess, bounds):
         return found
+    allowed = max(CLOSED, openings(machine, rows_at(machine, found, t=t)).max(initial=0.0))
     for start in starts(machine, guess, free, MAX_STARTS_WITHIN_LIMITS):
         q = clamped(start, bounds)
         for of in (far, residual):
@@ -243,7 +246,7 @@ def preferred(machine: Machine, guess: Array, found: Array, free: list[int], t: 
                 lambda q: clamped(q, bounds),
             )
         gap = openings(machine, rows_at(machine, q, t=t)).max(initial=0.0)
-        if gap < CLOSED and not upside_down(machine, q):
+        if gap < allowed and not upside_down(machine, q):
             return q
     return found
 
