@@ -46,6 +46,18 @@ def installed(tmp_path, monkeypatch) -> Path:
     return tmp_path
 
 
+def test_the_main_file_of_a_folder_has_bodies(installed):
+    parts = installed / "hand_of_acme"
+    parts.mkdir()
+    (parts / "keyframes.xml").write_text("<mujoco><keyframe/></mujoco>")
+    (parts / "left.xml").write_text(BOX)
+    (parts / "right.xml").write_text(BOX)
+    (parts / "scene_right.xml").write_text('<mujoco><include file="right.xml"/></mujoco>')
+    assert catena.robots()["hand_of_acme"].file == parts / "right.xml"
+    (parts / "scene_right.xml").unlink()
+    assert catena.robots()["hand_of_acme"].file == parts / "left.xml"
+
+
 def test_robots_of_a_folder_are_found_by_name(installed):
     found = catena.robots()
     mine = {name for name, robot in found.items() if robot.source == "folders"}

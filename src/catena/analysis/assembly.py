@@ -11,6 +11,9 @@ restarts from other configurations around it. Each start is first solved with ro
 place of the cosines of the rows (`joint_orientation.turns`), and then with the rows themselves,
 down to rounding. A loop is closed if the residuals of all its rows vanish, also of those rows that
 no joint can change, and if the two sides of its joint point the same way.
+
+Where the guess is within the limits of joints and the configuration found is not, the search is
+repeated within them (`limits`); what it finds is preferred.
 """
 
 from __future__ import annotations
@@ -44,9 +47,11 @@ from .assembly_in_lanes import assemble_rows
 from .closure_search import (
     CLOSED,
     MAX_STARTS,
+    MAX_STARTS_WITHIN_LIMITS,
     MAX_STEP_NORM,
     MAX_STEPS,
     MIN_DAMPING,
+    NEARLY_CLOSED,
     OPENING_RATE_TOLERANCE,
     START_SPREADS,
     by_loop,
@@ -57,6 +62,7 @@ from .closure_search import (
     shortened,
 )
 from .joint_orientation import turns, upside_down
+from .limits import are_within, clamped, limited, movable
 
 Array = np.ndarray
 Residual = Callable[["Machine", np.ndarray], tuple[np.ndarray, np.ndarray]]
@@ -96,7 +102,8 @@ def assemble(
     Returns
     -------
     q : ndarray (nq,) or (..., nq)
-        Coordinates near the guess that close every loop.
+        Coordinates near the guess that close every loop; within the limits of joints where the
+        guess is and a configuration within them is found.
     v : ndarray (nv,) or (..., nv)
         The speeds that minimise (v - v_given)' M (v - v_given) under A v + B = 0, where B is not
         zero only for speed rows that depend on time.
@@ -156,8 +163,15 @@ def _rows(
         pairs = [closed(machine, one, free) for one in q]
         q = np.array(pairs)
         v = np.array([consistent(machine, *both, free) for both in zip(pairs, v)])
+    elif parameters is not None:
+        q, v = assemble_rows(machine, q, v, free, p)
     else:
-        q, v = assemble_rows(machine, q, v, free, p if parameters is not None else None)
+        guess, wanted = q, v
+        q, v = assemble_rows(machine, q, v, free, None)
+        bounds = limited(machine)
+        for k in np.flatnonzero(are_within(guess, bounds) & ~are_within(q, bounds)):
+            q[k] = preferred(machine, guess[k], q[k], free, 0.0)
+            v[k] = consistent(machine, q[k], wanted[k], free)
     return q.reshape(*lead, -1), v.reshape(*lead, -1)
 
 
@@ -203,13 +217,38 @@ def _close(machine: Machine, q: Array, free: list[int], t: float) -> Array:
         )
         gap = openings(machine, rows_at(machine, found, t=t)).max(initial=0.0)
         turned = upside_down(machine, found)
-        if gap < CLOSED and not turned:
-            return found
+        nearly = free and start is q and gap < NEARLY_CLOSED
+        if (gap < CLOSED or nearly) and not turned:
+            return preferred(machine, q, found, free, t)
         if gap + len(turned) < least:
             best, least = found, gap + len(turned)
         if not free:
             break
     raise _open(machine, best, free, t)
+
+
+def preferred(machine: Machine, guess: Array, found: Array, free: list[int], t: float) -> Array:
+    """Return a configuration near the guess that closes every loop within the limits of joints,
+    where the guess is within them; otherwise `found` (nq,), which closes every loop.
+    """
+    bounds = limited(machine)
+    if are_within(found, bounds) or not are_within(guess, bounds):
+        return found
+    allowed = max(CLOSED, openings(machine, rows_at(machine, found, t=t)).max(initial=0.0))
+    for start in starts(machine, guess, free, MAX_STARTS_WITHIN_LIMITS):
+        q = clamped(start, bounds)
+        for of in (far, residual):
+            q = damped_steps(
+                machine,
+                q,
+                partial(of, t=t),
+                lambda q, pull: movable(q, pull, bounds, free),
+                lambda q: clamped(q, bounds),
+            )
+        gap = openings(machine, rows_at(machine, q, t=t)).max(initial=0.0)
+        if gap < allowed and not upside_down(machine, q):
+            return q
+    return found
 
 
 def starts(machine: Machine, q: Array, free: list[int], count: int = MAX_STARTS) -> Iterator[Array]:

@@ -21,6 +21,7 @@ from .closure_search import (
     MAX_STEP_NORM,
     MAX_STEPS,
     MIN_DAMPING,
+    NEARLY_CLOSED,
     OPENING_RATE_TOLERANCE,
     START_SPREADS,
     by_loop,
@@ -99,7 +100,8 @@ def _close(machine: Machine, q: Array, free: list[int], p: Array | None) -> dict
         opposite = opposite_sides(machine, found, None if p is None else p[left])
         better = gap + opposite < least[left]
         best[left[better]], least[left[better]] = found[better], (gap + opposite)[better]
-        left = left[(gap >= CLOSED) | (opposite > 0)]
+        allowed = NEARLY_CLOSED if free and not attempt else CLOSED
+        left = left[(gap >= allowed) | (opposite > 0)]
         if not len(left):
             break
     q[:] = best

@@ -16,10 +16,16 @@ Array = np.ndarray
 # Residual of a closed loop, at most, relative to the length of the loop. Newton steps go on beyond
 # it, down to rounding.
 CLOSED = 1e-9
+# The same where the search from the guess ends without closing a loop down to rounding: of bodies
+# that are connected more often than their motion needs, such as a platform on three parallel rods,
+# with rounded lengths.
+NEARLY_CLOSED = 1e-6
 # Rate of opening of a loop that stays closed, at most, relative to the fastest speed.
 OPENING_RATE_TOLERANCE = 1e-9
 # Starts of a search: the guess and others around it.
 MAX_STARTS = 30
+# Starts of the search within the limits of joints, where the first search left them.
+MAX_STARTS_WITHIN_LIMITS = 12
 # Damped steps from one start.
 MAX_STEPS = 200
 # Norm of one step, at most: rad, or lengths of the loop.

@@ -18,11 +18,12 @@ import numpy as np
 
 from ..errors import QuestionError, StateError
 from ..kernels import usual_length
-from ..machine import Coordinate, Machine, coordinates, machine_of, openings, rows_at, state, where
+from ..machine import Coordinate, Machine, machine_of, openings, rows_at, state, where
 from ..model import Mechanism, Pose, value_of
 from .assembly import damped_steps, residual, starts
 from .closure_search import CLOSED
 from .joint_orientation import rotation_vector, upside_down
+from .limits import clamped, limited, movable
 
 Array = np.ndarray
 # Remaining error of a frame that has arrived: rad, or relative to the length of the links that
@@ -87,19 +88,18 @@ def inverse_kinematics(
     (q,) = state(machine, "inverse kinematics", guess=guess)
     machine.mechanism.frame(frame)
     goal = _goal(pose, position, orientation)
-    bounds = [
-        c for c in coordinates(machine) if limits and (np.isfinite(c.lower) or np.isfinite(c.upper))
-    ]
+    bounds = limited(machine) if limits else []
+    every = list(range(machine.nv))
     best = q
     least = np.inf
     length = _length(machine, frame)
-    for start in starts(machine, q, list(range(machine.nv))):
+    for start in starts(machine, q, every):
         found = damped_steps(
             machine,
-            _within(start, bounds),
+            clamped(start, bounds),
             lambda machine, q: _to_go(machine, frame, goal, q, length),
-            lambda q, pull: _free(machine, q, pull, bounds),
-            lambda q: _within(q, bounds),
+            lambda q, pull: movable(q, pull, bounds, every),
+            lambda q: clamped(q, bounds),
             MAX_STEP_NORM,
         )
         far = _far(machine, frame, goal, found, length)
@@ -181,26 +181,6 @@ def _to_go(
         left.append(error)
         rows.append(A)
     return np.concatenate(left), np.vstack(rows)
-
-
-def _free(machine: Machine, q: Array, pull: Array, bounds: list[Coordinate]) -> list[int]:
-    """Return the indices of the speeds that may move: all but those at a limit that `pull` would
-    move beyond it.
-    """
-    held = {
-        c.vi
-        for c in bounds
-        if (q[c.qi] <= c.lower and pull[c.vi] < 0) or (q[c.qi] >= c.upper and pull[c.vi] > 0)
-    }
-    return [k for k in range(machine.nv) if k not in held]
-
-
-def _within(q: Array, bounds: list[Coordinate]) -> Array:
-    """Return q with every coordinate clamped to its limits."""
-    q = q.copy()
-    for c in bounds:
-        q[c.qi] = min(max(q[c.qi], c.lower), c.upper)
-    return q
 
 
 def _far(machine: Machine, frame: str, goal: tuple[Any, ...], q: Array, length: float) -> float:

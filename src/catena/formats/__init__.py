@@ -170,6 +170,7 @@ def changed(
     if armature is not None:
         draft.add_armature(armature)
     draft.lead_followers()
+    draft.keep_actuators()
     if gravity is not None:
         draft.gravitate(gravity)
     if parameters:

@@ -139,6 +139,12 @@ class Draft:
         for sentence in notes:
             self.note(sentence)
 
+    def keep_actuators(self) -> None:
+        """Give the mechanism the actuators of the file, whose signals a run may name."""
+        laws = self.scenario.get("control", ())
+        if isinstance(laws, list) and not self.mechanism.actuators:
+            self.change(actuators=tuple(law for law in laws if law.get("name")))
+
     def assign(self, values: Mapping[str, float | str]) -> None:
         """Give parameters other values: numbers, or strings with a unit."""
         own = dict(self.mechanism.parameters)

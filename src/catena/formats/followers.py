@@ -43,7 +43,7 @@ def _start(state: Mapping[str, Any], mimics: Mapping[str, Mimic]) -> dict[str, A
     """Return a state without the coordinates and speeds of followers."""
     return {
         key: {name: x for name, x in value.items() if name not in mimics}
-        if key in ("q", "v")
+        if key in ("q", "near", "v")
         else value
         for key, value in state.items()
     }

@@ -166,8 +166,8 @@ def _menageries() -> Iterator[tuple[str, Path]]:
 
 
 def _mjcf_robots(root: Path) -> Iterator[tuple[str, Path]]:
-    """Yield the MJCF models of each folder of `root`: the one that its scene includes by the
-    folder's name, and all as FOLDER/FILE.
+    """Yield the MJCF models of each folder of `root`: the one that its scene includes, or else one
+    that another scene includes or that has bodies, by the folder's name, and all as FOLDER/FILE.
     """
     for folder in sorted(p for p in root.iterdir() if p.is_dir()):
         files = [p for p in sorted(folder.glob("*.xml")) if b"<mujoco" in _head(p)]
@@ -175,9 +175,24 @@ def _mjcf_robots(root: Path) -> Iterator[tuple[str, Path]]:
             continue
         scene = folder / "scene.xml"
         inside = [folder / m.decode("utf-8", "replace") for m in _INCLUDED.findall(_head(scene))]
-        bare = [p for p in files if not p.stem.startswith("scene")] or files
+        included = _INCLUDED.findall(b"".join(_head(p) for p in files if _is_scene(p)))
+        named = [folder / m.decode("utf-8", "replace") for m in included]
+        bare = [p for p in named if p in files and _has_bodies(p)]
+        bare += [p for p in files if not _is_scene(p) and _has_bodies(p)] or files
         yield folder.name, next((p for p in inside if p in files), bare[0])
         yield from ((f"{folder.name}/{p.stem}", p) for p in files)
+
+
+def _is_scene(path: Path) -> bool:
+    return path.stem.startswith("scene")
+
+
+def _has_bodies(path: Path) -> bool:
+    """Return whether an MJCF file has bodies of its own; parts such as keyframes have none."""
+    try:
+        return b"<body" in path.read_bytes()
+    except OSError:
+        return False
 
 
 def _folders() -> Iterator[tuple[str, Path]]:

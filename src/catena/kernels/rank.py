@@ -17,6 +17,7 @@ as they would be if rows were normalised.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -37,6 +38,7 @@ SINGULAR = 1e-12
 # singular values of A~ that are smaller count as zero where the configuration is exact, as for a
 # question about mobility
 EXACT = 1e-9
+_LENGTHS: WeakKeyDictionary[Layout, float] = WeakKeyDictionary()  # `own_length`, computed once
 
 
 @sweep
@@ -133,6 +135,12 @@ def own_length(layout: Layout) -> float:
     """Return a characteristic length of the mechanism, m: of all its links, or a wheel's radius, or
     of its bodies; zero for a point that slides.
     """
+    if layout not in _LENGTHS:
+        _LENGTHS[layout] = _length_of_links(layout)
+    return _LENGTHS[layout]
+
+
+def _length_of_links(layout: Layout) -> float:
     links = [_position(layout, node.pose) for node in layout.nodes if node.parent >= 0]
     lengths = (
         (row, name)

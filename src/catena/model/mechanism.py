@@ -120,6 +120,9 @@ class Mechanism:
     units : mapping of str to str, optional
         The SI units of those parameters that were written with one, such as {"l": "m"}. The
         dimension of the others follows from their uses.
+    actuators : sequence of mapping, optional
+        The actuators that a file of another format gives: tables {"name": ..., "kind": ..., ...}
+        with the arguments of a controller. They act in runs whose `control` names their signals.
 
     Raises
     ------
@@ -151,6 +154,7 @@ class Mechanism:
     contacts: tuple[Contact, ...] = ()
     constraints: tuple[Holonomic, ...] = ()
     units: Mapping[str, str] = field(default_factory=dict)
+    actuators: tuple[Mapping[str, Any], ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         for attribute in (
@@ -165,6 +169,7 @@ class Mechanism:
             "ground",
             "contacts",
             "constraints",
+            "actuators",
         ):
             given = getattr(self, attribute)
             if not isinstance(given, Iterable):

@@ -80,15 +80,19 @@ def simulate(
     mechanism : Mechanism or Machine
         What moves. A Machine brings its formulation and its threads.
     q, v : array_like or dict, optional
-        Initial coordinates (nq,) and speeds (nv,); by default at rest in the neutral configuration.
-        With a leading dimension, a batch of runs. As {name: value}, what is not named is zero; in
-        a mechanism with loops the named values are kept and the others are found.
+        Initial coordinates (nq,) and speeds (nv,); by default at rest in the neutral configuration,
+        or as near to it as limits of joints and loops allow. With a leading dimension, a batch of
+        runs. As {name: value}, what is not named is zero; in a mechanism with loops the named
+        values are kept and the others are found.
     until : float, default 1.0
         The end of the run, s.
-    control : controller, array_like or callable, optional
+    control : controller, dict, array_like or callable, optional
         A controller of `catena.control`, constant joint forces (nv,), or a function (t, q, v) ->
         joint forces with an attribute `sample` (s), at which it is called; its forces are held
-        until the next call.
+        until the next call. A dict {name: value} switches on the actuators that the file of the
+        mechanism has, with these signals (a number or a trajectory each) by the name of the
+        actuator or of the joint that it alone drives; a joint without an actuator takes a force,
+        N m or N.
     forces : array_like, optional
         Joint forces in place of a controller: (nv,), (step, nv), (run, nv) or (run, step, nv). The
         steps are equal parts of the run, and forces are constant in each part.

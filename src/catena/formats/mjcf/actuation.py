@@ -232,7 +232,7 @@ def keyframes(m: Any, names: Names, mapping: MappingReport) -> dict[str, Any]:
         if m.na and m.key_act[k].any():
             mapping.approximate("keyframe", name, "activations of actuators begin at zero")
         found[name] = {
-            "q": _by_joint(m, names, m.key_qpos[k], 0),
+            _placing(m): _by_joint(m, names, m.key_qpos[k], 0),
             "v": _by_joint(m, names, m.key_qvel[k], 1),
             "signals": {
                 m.actuator(a).name or f"actuator{a}": float(m.key_ctrl[k, a]) for a in range(m.nu)
@@ -252,9 +252,28 @@ def _by_joint(m: Any, names: Names, values: Any, which: int) -> dict[str, Any]:
     return found
 
 
+def _placing(m: Any) -> str:
+    """Return the key of a start: coordinates "q", or where equalities may move them, what they are
+    "near".
+    """
+    return "near" if m.neq else "q"
+
+
+def _within_ranges(m: Any, q: Any) -> Any:
+    """Return the coordinates (nq,) of slides and hinges, each clamped to its range; others as they
+    are.
+    """
+    q = q.copy()
+    for j in range(m.njnt):
+        if m.jnt_limited[j] and m.jnt_type[j] in HINGES:
+            k = m.jnt_qposadr[j]
+            q[k] = min(max(q[k], m.jnt_range[j][0]), m.jnt_range[j][1])
+    return q
+
+
 def scenario(m: Any, names: Names, mapping: MappingReport) -> dict[str, Any]:
-    """Return time step, controllers and named states. The initial state is that of the file's
-    joints.
+    """Return time step, controllers and named states. The initial state is near that of the file's
+    joints: within their ranges, with loops closed.
     """
     mapping.take(
         "option",
@@ -264,7 +283,7 @@ def scenario(m: Any, names: Names, mapping: MappingReport) -> dict[str, Any]:
     found: dict[str, Any] = {
         "step": float(m.opt.timestep),
         "states": keyframes(m, names, mapping),
-        "initial": {"q": _by_joint(m, names, m.qpos0, 0)},
+        "initial": {_placing(m): _by_joint(m, names, _within_ranges(m, m.qpos0), 0)},
     }
     laws = actuators(m, names, mapping)
     return found | ({"control": laws} if laws else {})

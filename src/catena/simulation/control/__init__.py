@@ -7,6 +7,7 @@ actuators       affine motors and servos behind a gear, direct-current motors, t
 control_laws    sums, sequences, zero-order hold, and controllers made from Python functions
 traced_law      Law: a controller as expressions
 named_controls  controllers by name: hold
+named_signals   signals of a file's actuators by name, {joint: value}
 fmu_control     a functional mock-up unit (FMU) as a controller
 wrenches        external wrenches over time, read from a table
 """

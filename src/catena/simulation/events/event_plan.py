@@ -7,7 +7,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import casadi as ca
 
@@ -87,7 +87,7 @@ def plan_events(
         indices = kind.holds(machine, e)
         frame = kind.closes(machine, e)
         for k in indices:
-            speeds[k] = kind.fit(machine, e, speeds.get(k) or _speed(machine, k))
+            speeds[k] = kind.fit(machine, e, speeds.get(k) or _speeds(machine)[k])
         frames += [frame] if frame is not None else []
         held += [(e, indices, frame)] if isinstance(e, Lock) else []
     guarded = tuple(e for e in at_instants(asked) if e.when is not None)
@@ -159,13 +159,14 @@ def _warn_of_loops(machine: Machine) -> None:
         )
 
 
-def _speed(machine: Machine, k: int) -> HoldableSpeed:
+def _speeds(machine: Machine) -> list[HoldableSpeed]:
     """Return the record of the speed with index k, without limits and friction."""
-    c = next(
-        c for c in machine.layout.coordinates if c.vi <= k < c.vi + (3 if c.motion == BALL else 1)
-    )
-    unit = units(machine.mechanism.moving)[1][k]
-    return HoldableSpeed(machine.speed_names[k], k, -1 if c.motion == BALL else c.qi, unit)
+    place = {c.vi: c.qi for c in machine.layout.coordinates if c.motion != BALL}
+    unit = units(machine.mechanism.moving)[1]
+    return [
+        HoldableSpeed(name, k, place.get(k, -1), unit[k])
+        for k, name in enumerate(machine.speed_names)
+    ]
 
 
 def _of_joints(
@@ -174,12 +175,12 @@ def _of_joints(
     """Return {index: record} of the speeds that limits or dry friction of their joints may hold."""
     found: dict[int, HoldableSpeed] = {}
     own = [values for j in machine.mechanism.moving for values in zip(j.lower, j.upper)]
-    for k, ((lower, upper), dry) in enumerate(zip(own, per_speed(machine.mechanism, "friction"))):
-        h: Any = _speed(machine, k)
+    dry = per_speed(machine.mechanism, "friction")
+    for k, (h, (lower, upper)) in enumerate(zip(_speeds(machine), own)):
         if limits == "stop":
             h = replace(h, lower=lower, upper=upper, restitution=restitution)
         if friction == "stick" and k not in driven:
-            h = replace(h, friction=dry)
+            h = replace(h, friction=dry[k])
         if h.guarded:
             found[k] = h
     return found

@@ -26,7 +26,7 @@ from ..terms.guards import LOWER, UPPER, Meaning
 from ..terms.switched_constraints import NO_LIMIT
 from .accumulation import Impacts
 from .contact_handler import ContactHandler
-from .event_handler import EVENTS_AT_ONE_INSTANT, EVENTS_IN_ONE_RUN, INSTANT_LENGTH, Occurrence
+from .event_handler import EVENTS_AT_ONE_INSTANT, EVENTS_IN_ONE_RUN, Occurrence
 from .mode_choice import (
     HELD,
     HIGH,
@@ -40,6 +40,7 @@ from .mode_choice import (
     slow,
     widened,
 )
+from .simultaneous_stops import INSTANT_LENGTH, reach_together
 
 Array = NDArray[np.float64]
 SIDES = (LOWER, UPPER)
@@ -296,6 +297,7 @@ class SpeedEvents:
                 f"{h.name} meets {self._stop_named(run, k, n)} with {fast:.6g} {h.unit}/s and"
                 f" {then}",
             )
+        self._meet_together(runs, part)
         # a negligible impact throws nothing off the other stops
         weak = self._at_rest(runs, part, self._mass_matrix(runs), np.array(False), THROWING_SPEED)
         self._jump(runs, part, sign * rebound, rests & weak)
@@ -311,6 +313,32 @@ class SpeedEvents:
         again = np.flatnonzero(ends)
         if len(again):
             self._jump(runs[again], part[again], np.zeros(len(again)), rests[again])
+
+    def _meet_together(self, runs: Whole, part: Whole) -> None:
+        """Let stops that other parts reach at the same instant take part in the impacts of `part`,
+        before these; as `EventHandler._meet_together`.
+        """
+        slides = self.coordinate >= 0
+        q, v = self._state(runs)
+        approach = -SIGNS * v[:, self.index, None]
+        gap = SIGNS * (q[:, self.coordinate, None] - self.limits[runs])
+        duration = (self.lanes.t[runs] - self.plan.start)[:, None, None]
+        found = reach_together(
+            gap, approach, self.limits[runs], self.restitution[:, None], duration
+        )
+        free = (self._modes(runs)[..., HELD] < 0.5) & slides
+        free[np.arange(len(runs)), part] = False
+        for n, k, side in np.argwhere(found & free[..., None] & ~self.touching[runs]).tolist():
+            run, fast = int(runs[n]), float(approach[n, k, side])
+            h = self.speeds[k]
+            self._add_to_log(
+                run,
+                f"{h.name} meets {self._stop_named(run, k, side)} with {fast:.6g} {h.unit}/s and"
+                " does not rebound",
+            )
+            self.lanes.x[run, h.coordinate] = self.limits[run, k, side]
+            self._accumulated(run, k, side, fast)
+            self.touching[run, k, side] = True
 
     def _accumulated(self, run: int, k: int, side: int, approach: float) -> bool:
         """Record an impact, and return whether the series of impacts that it belongs to has reached

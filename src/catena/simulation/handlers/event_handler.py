@@ -37,12 +37,10 @@ from .event_storm import EVENTS_PER_BLOCK, EventPace
 from .inertia import Inertia
 from .mode_choice import THROWING_SPEED, at_rest, choose, locked, log_changes
 from .open_impact import open_impact
+from .simultaneous_stops import INSTANT_LENGTH, reach_together
 
 Array = NDArray[np.float64]
 EVENTS_AT_ONE_INSTANT = 100  # after more events at one instant a run raises an error
-# interval between two events relative to the time since the start: a shorter one is one instant;
-# zero for impacts, whose series has a limit
-INSTANT_LENGTH = 1e-12
 EVENTS_IN_ONE_RUN = 1_000_000  # after more events a run raises an error
 
 
@@ -376,6 +374,7 @@ class EventHandler:
         resting = {self.constraints.speeds[j].index: 0.0 for j, _ in self.touching}
         rebound = h.restitution * approach
         self.say_met(t, k, side, approach, rebound)
+        self._meet_together(t, k, q, v)
         # a negligible impact throws nothing off the other stops
         others = resting if at_rest(self, h.index, v, THROWING_SPEED) else {}
         self.jump(t, wanted={**others, h.index: side.sign * rebound})
@@ -388,6 +387,36 @@ class EventHandler:
         # coordinates that rest on other stops are not thrown off by the last, smallest impact
         if series.limit is not None:
             self.jump(t, wanted={h.index: 0.0, **resting})
+
+    def _meet_together(self, t: float, k: int, q: Array, v: Array) -> None:
+        """Let stops that other parts than k reach at this instant, t (s), take part in the impact;
+        q and v are before it.
+        """
+        every = enumerate(self.constraints.speeds)
+        slides = [(j, h) for j, h in every if h.coordinate >= 0 and j != k]
+        if not slides:
+            return
+        at = np.array([h.coordinate for _, h in slides])
+        speed = np.array([v[h.index] for _, h in slides])
+        e = np.array([h.restitution for _, h in slides])
+        for side, limits in ((LOWER, self.lower), (UPPER, self.upper)):
+            limit = limits[[j for j, _ in slides]]
+            approach = -side.sign * speed
+            found = reach_together(side.sign * (q[at] - limit), approach, limit, e, t - self._start)
+            for n in np.flatnonzero(found):
+                j = slides[n][0]
+                key = (j, side.name)
+                if key not in self.touching and self.mode(j).held < 0.5:
+                    self._take_part(t, j, side, float(approach[n]), q)
+
+    def _take_part(self, t: float, j: int, side: Bound, approach: float, q: Array) -> None:
+        """Put coordinate j onto its stop, which pushes in the impact at t (s)."""
+        key = (j, side.name)
+        self.say_met(t, j, side, approach, 0.0)
+        q[self.constraints.speeds[j].coordinate] = self.limit(j, side)
+        self.put(q, self.state_of()[1])
+        self.impacts[key] = self.impacts.get(key, Impacts()).then(t, approach, self.limit(j, side))
+        self.touching.add(key)
 
     def say_met(self, t: float, k: int, side: Bound, approach: float, rebound: float) -> None:
         """Log that a coordinate has reached its stop, with the speeds of approach and rebound

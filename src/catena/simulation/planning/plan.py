@@ -4,7 +4,7 @@ it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from threading import Lock as Mutex
@@ -22,6 +22,7 @@ from ...kernels import Layout, usual_length
 from ...machine import EquationMachine, Machine, compile, metric
 from ...model import Mechanism, names_in, value_of
 from .. import stepping
+from ..control.named_signals import controller_of_signals
 from ..events.event_plan import NO_EVENTS, EventPlan, plan_events
 from ..integrators.engine import Engine, Pieces
 from ..integrators.methods import MOREAU_JEAN, Method, method
@@ -299,6 +300,9 @@ def prepare(
         )
         checks.events_possible(happening, how, by, start, until)
     control = options["control"]
+    if isinstance(control, Mapping):
+        control = controller_of_signals(machine.mechanism, control)
+        options = options.with_(control=control)
     driven = control.bound(machine) if hasattr(control, "bound") else control
     forces = options["forces"]
     if forces is not None:

@@ -24,8 +24,12 @@ NEARLY = 1e-3  # m: a state given in full that misses a loop by less is one whos
 
 def from_names(machine: Machine, q: Any, v: Any) -> tuple[Any, Any]:
     """Return q and v as arrays if they were given by names, with loops closed; otherwise as they
-    were given.
+    were given. A q that is None is the configuration nearest to the neutral one.
     """
+    if q is None and not isinstance(v, Mapping):
+        q = nearest_to_neutral(machine, machine.neutral())
+        return (analysis.assemble(machine, q)[0] if machine.mechanism.closes else q), v
+    q = {} if q is None else q
     if not isinstance(q, Mapping) and not isinstance(v, Mapping):
         return q, v
     kept = {letter: list(x) for letter, x in (("q", q), ("v", v)) if isinstance(x, Mapping)}
@@ -34,7 +38,7 @@ def from_names(machine: Machine, q: Any, v: Any) -> tuple[Any, Any]:
     )
     if not machine.rows:
         return q, v
-    q = nearest_to_neutral(machine, machine.neutral()) if q is None else np.asarray(q, float)
+    q = np.asarray(q, float)
     v = np.zeros(machine.nv) if v is None else np.asarray(v, float)
     lead = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
     each = [np.broadcast_to(x, (*lead, x.shape[-1])).reshape(-1, x.shape[-1]) for x in (q, v)]
