@@ -15,12 +15,13 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from ..compiler import WholeNumbers
 from ..spatial import kernel
 
 # For more contacts few are expected to touch at once, and the active ones are packed (`selection`).
 MAX_UNPACKED_CONTACTS = 4
-# Rows, at most, that are solved together by the interior-point method.
-MAX_INTERIOR_POINT_ROWS = 288
+# Rows, at most, for which a matrix of all rows is made.
+MAX_DENSE_ROWS = 288
 # A contact whose friction is at least this, relative to the largest possible, slips.
 SLIP_CONE_RATIO = 1.0 - 1e-9
 # Added to divisors that may be zero.
@@ -115,9 +116,16 @@ class ContactScratch(NamedTuple):
     Of `anderson`: dF, dG (ANDERSON_DEPTH, m); f, lastf, good (m,); gram, R (ANDERSON_DEPTH,
     ANDERSON_DEPTH); g (ANDERSON_DEPTH,); best, known (1,).
 
+    columns (k,), column (k, width), whole numbers: how many columns of X are not zero in the rows of
+    an active contact, and which.
+
     Of `interior_point`: W, H, L (m, m), the matrix, the scaled one and its factor; scale, b, x, y,
     r, dx, dy, t (m,); w (rough, 8), scalings; unit (1,); wall (boxed, 5), of each boxed row the
     speeds with which its lower and its upper limit push, their changes, and the scaled limit.
+
+    Of `reduced_system`, which also uses f and last: K (width, width), the matrix and its factor; diagonal (width,), the inverse
+    of the diagonal of the factor; Y (width, 3), rows of one contact; first (width,), whole numbers:
+    where the rows of K begin.
 
     Of n pairs of shapes: axes (n, 9); points (., 4), a gap and a place each; corner (., 3),
     reference and incident (., 3), the corners of one polyhedron and of two faces; hulls, constants.
@@ -172,6 +180,12 @@ class ContactScratch(NamedTuple):
     corner: Any
     reference: Any
     incident: Any
+    columns: Any
+    column: Any
+    K: Any
+    diagonal: Any
+    Y: Any
+    first: Any
     hulls: Any = None
 
 
@@ -192,7 +206,7 @@ def scratch_shapes(
     m = 3 * rough + smooth
     r = max(rough, 1)
     few, rows = (k, m) if k > MAX_UNPACKED_CONTACTS or points else (1, 1)
-    n = m if k <= MAX_UNPACKED_CONTACTS and not points else min(m, MAX_INTERIOR_POINT_ROWS)
+    n = m if k <= MAX_UNPACKED_CONTACTS and not points else min(m, MAX_DENSE_ROWS)
     return (
         (few,),
         (k,),
@@ -232,11 +246,17 @@ def scratch_shapes(
         (1,),
         (max(boxed, 1), 5),
         *pair_shapes(pairs, points, corners, sides),
+        WholeNumbers((few,)),
+        WholeNumbers((few, max(width, 1))),
+        (max(width, 1), max(width, 1)),
+        (max(width, 1),),
+        (max(width, 1), 3),
+        WholeNumbers((max(width, 1),)),
     )
 
 
 def pair_shapes(pairs: int, points: int, corners: int, sides: int) -> tuple[tuple[int, ...], ...]:
-    """Return the shapes of the last arrays of a `ContactScratch`, which pairs of shapes need."""
+    """Return the shapes of the arrays of a `ContactScratch` that pairs of shapes need."""
     return (pairs, 9), (points, 4), (corners, 3), (sides, 3), (sides, 3)
 
 

@@ -105,9 +105,9 @@ def certify(p, a, s, rough, smooth, width, fastest, tolerance, left_elsewhere, b
 
 
 @kernel
-def misses(p, P, s, rough, smooth, boxed):
+def misses(p, P, s, rough, smooth, boxed, width):
     """Return the largest residual of the contact laws with impulses P, m/s."""
-    speeds(p, P, s, rough, smooth, 0)
+    speeds(p, P, s, rough, smooth, width)
     left = 0.0 * p.h[0]
     for i in range(rough + smooth - boxed, rough + smooth):
         n = normal(i, rough)
@@ -192,7 +192,7 @@ def _raise(p, a, s, i, rough, smooth, width, deep):
     )
     a.shift[n] = before + more
     if width > 0:
-        push(p, s, rough, smooth, n, more, width)
+        push(p, s, rough, smooth, i, more, width)
     else:
         for j in range(rough + smooth):  # what a boxed row has here is not used
             s.lift[j] = s.lift[j] - p.W[n, normal(j, rough)] * more

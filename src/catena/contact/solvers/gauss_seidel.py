@@ -33,7 +33,7 @@ from ...spatial import any_lane, kernel, select, sqrt
 from ..patches import fill, sum_up
 from ..problem import (
     IMPACT_SPEED_RATIO,
-    MAX_INTERIOR_POINT_ROWS,
+    MAX_DENSE_ROWS,
     MAX_UNPACKED_CONTACTS,
     TINY,
     ContactProblem,
@@ -56,7 +56,8 @@ ONE_TURN_SWEEPS = 16
 CLOSED_GAP_RATIO = 1e-3
 # A lane has converged if a sweep changes its speeds by less than this share of the tolerance.
 CONVERGED_SHARE = 0.1
-# After 64, 128, ... sweeps, where sweep & mask equals the mask, all contacts are solved together.
+# After 64, 128, ... sweeps, where sweep & mask equals the mask, all contacts are solved together: the
+# first time by the reduced system where there is a factor of W, which is quick, then by W itself.
 INTERIOR_POINT_SWEEP_MASK = 63
 # With boxed rows, after 4, 8, ... sweeps, where sweep & mask equals the mask, all rows are solved
 # for fixed modes.
@@ -167,17 +168,22 @@ def _sweep(p, a, s, rough, smooth, width, iterations, tolerance, fastest, busy, 
         busy = select(change > CONVERGED_SHARE * tolerance * fastest, busy, 0.0 * busy)
         if not any_lane(busy > 0.5):
             break
-        if (
-            sweep & INTERIOR_POINT_SWEEP_MASK == INTERIOR_POINT_SWEEP_MASK
-            and 3 * rough + smooth <= MAX_INTERIOR_POINT_ROWS
-        ):
-            busy = _together(p, a, s, rough, smooth, width, busy, fastest, tolerance, boxed)
+        if sweep & INTERIOR_POINT_SWEEP_MASK == INTERIOR_POINT_SWEEP_MASK:
+            if width > 0 and (
+                sweep == INTERIOR_POINT_SWEEP_MASK or 3 * rough + smooth > MAX_DENSE_ROWS
+            ):
+                busy = interior(p, a, s, rough, smooth, width, busy, fastest, tolerance, boxed)
+            elif 3 * rough + smooth <= MAX_DENSE_ROWS:
+                busy = _by_whole_matrix(
+                    p, a, s, rough, smooth, width, busy, fastest, tolerance, boxed
+                )
+            speeds(p, a.P, s, rough, smooth, width)
             forget(s, 3 * rough + smooth, 0.0 * busy)
         elif sweep < accelerated:
             if (
                 boxed > 0
                 and sweep & ACTIVE_SET_SWEEP_MASK == ACTIVE_SET_SWEEP_MASK
-                and 3 * rough + smooth <= MAX_INTERIOR_POINT_ROWS
+                and 3 * rough + smooth <= MAX_DENSE_ROWS
             ):
                 if width > 0 and sweep == ACTIVE_SET_SWEEP_MASK:
                     whole_matrix(p.W, s.W, rough, smooth, width)
@@ -192,19 +198,18 @@ def _sweep(p, a, s, rough, smooth, width, iterations, tolerance, fastest, busy, 
 
 
 @kernel
-def _together(p, a, s, rough, smooth, width, busy, fastest, tolerance, boxed):
-    """Solve all contacts by the interior-point method, which needs W itself; return the lanes that
-    have not converged.
+def _by_whole_matrix(p, a, s, rough, smooth, width, busy, fastest, tolerance, boxed):
+    """Solve all contacts by the interior-point method with W itself, which is slower than with its
+    factor, and more accurate; return the lanes that have not converged.
     """
     if width > 0:
         whole_matrix(p.W, s.W, rough, smooth, width)
         full = ContactProblem(
             p.gap, p.before, p.free, s.W, p.P, p.mode, p.e, p.static, p.kinetic, p.so_far, p.h
         )
-        busy = interior(full, a, s, rough, smooth, busy, fastest, tolerance, boxed)
+        busy = interior(full, a, s, rough, smooth, 0, busy, fastest, tolerance, boxed)
     else:
-        busy = interior(p, a, s, rough, smooth, busy, fastest, tolerance, boxed)
-    speeds(p, a.P, s, rough, smooth, width)
+        busy = interior(p, a, s, rough, smooth, 0, busy, fastest, tolerance, boxed)
     return busy
 
 
@@ -412,7 +417,7 @@ def _visit(p, a, s, i, rough, smooth, width, busy, turns):
     own = s.own
     B = s.block
     P, x, y = a.P[n], a.P[n + 1], a.P[n + 2]
-    r, ux, uy = speeds3(p, s, n, width)
+    r, ux, uy = speeds3(p, s, i, width)
     r = r - s.target[i]
     P0 = P - (B[i, 0] * r + B[i, 1] * ux + B[i, 2] * uy)
     x0 = x - (B[i, 1] * r + B[i, 3] * ux + B[i, 4] * uy)
@@ -441,7 +446,7 @@ def _visit(p, a, s, i, rough, smooth, width, busy, turns):
     dx = select(goes, x1 - x, 0.0 * P)
     dy = select(goes, y1 - y, 0.0 * P)
     a.P[n], a.P[n + 1], a.P[n + 2] = P + dP, x + dx, y + dy
-    push3(p, s, rough, smooth, n, dP, dx, dy, width)
+    push3(p, s, rough, smooth, i, dP, dx, dy, width)
     return max(a00 * abs(dP), max(a11 * abs(dx), a22 * abs(dy)))
 
 
@@ -476,10 +481,10 @@ def _press(p, a, s, i, rough, smooth, width, busy):
     n = 2 * rough + i
     own = s.own[i, 0] + TINY
     P = a.P[n]
-    more = max(P - (speed(p, s, n, width) - s.target[i]) / own, 0.0 * P) - P
+    more = max(P - (speed(p, s, i, rough, width) - s.target[i]) / own, 0.0 * P) - P
     more = select(s.on[i] * busy > 0.5, more, 0.0 * P)
     a.P[n] = P + more
-    push(p, s, rough, smooth, n, more, width)
+    push(p, s, rough, smooth, i, more, width)
     return own * abs(more)
 
 
@@ -489,8 +494,8 @@ def _rub(p, a, s, i, rough, smooth, width, busy):
     n = 2 * rough + i
     own = s.own[i, 0] + TINY
     P = a.P[n]
-    more = max(min(P - speed(p, s, n, width) / own, s.mu[i]), -s.mu[i]) - P
+    more = max(min(P - speed(p, s, i, rough, width) / own, s.mu[i]), -s.mu[i]) - P
     more = select(busy > 0.5, more, 0.0 * P)
     a.P[n] = P + more
-    push(p, s, rough, smooth, n, more, width)
+    push(p, s, rough, smooth, i, more, width)
     return own * abs(more)
