@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         rounded_meet,
         tangents,
     )
+    from .heightfields import grid_of, grid_triangles, reach_of_grid
     from .mesh_hull import warn_if_concave
     from .patch_pair import Found, PatchPair, patch_pair
     from .polyhedra import CORES, Polyhedron, polyhedron, rounding

@@ -26,7 +26,9 @@ from ..model import GROUND, Contact, Mechanism, Pose, Shape, Vector
 from .contact_pairs import (
     ContactPair,
     FeatureMethod,
+    Values,
     find_pair,
+    reach_of_sizes,
     surface_kinds,
     touching_kinds,
 )
@@ -87,14 +89,28 @@ class ContactPatch:
 
     @property
     def method(self) -> FeatureMethod:
-        """How its features are found at events."""
-        assert self.record.features is not None
+        """How its features are found at events; raises a MechanismError for pairs that only time
+        stepping treats.
+        """
+        if self.record.features is None:
+            raise MechanismError(
+                f"contact {self.name!r} is between the {self.shape.kind} of {self.body!r} and the"
+                f" {self.against.kind} of {self.other!r}, whose points are found in time stepping"
+                " only: run with contact = 'time_stepping', or contact = 'ignore'"
+            )
         return self.record.features
+
+    def reach(self, values: Values) -> float:
+        """Return a bound of the distance of the touching shape from its body's origin, m."""
+        features = self.record.features
+        return (reach_of_sizes if features is None else features.reach)(self.shape, values)
 
     @property
     def swapped(self) -> bool:
         """Whether `pair` lists the surface first: the shape of the pair's first kind leads."""
-        return self.method.first_leads and self.shape.kind != self.record.kinds[0]
+        features = self.record.features
+        leads = features is not None and features.first_leads
+        return leads and self.shape.kind != self.record.kinds[0]
 
     @property
     def pair(self) -> tuple[tuple[str, Shape], tuple[str, Shape]]:

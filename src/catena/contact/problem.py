@@ -116,16 +116,16 @@ class ContactScratch(NamedTuple):
     Of `anderson`: dF, dG (ANDERSON_DEPTH, m); f, lastf, good (m,); gram, R (ANDERSON_DEPTH,
     ANDERSON_DEPTH); g (ANDERSON_DEPTH,); best, known (1,).
 
-    columns (k,), column (k, width), whole numbers: how many columns of X are not zero in the rows of
-    an active contact, and which.
+    columns (k,), column (k, width), whole numbers: how many columns of X are not zero in the rows
+    of an active contact, and which.
 
     Of `interior_point`: W, H, L (m, m), the matrix, the scaled one and its factor; scale, b, x, y,
     r, dx, dy, t (m,); w (rough, 8), scalings; unit (1,); wall (boxed, 5), of each boxed row the
     speeds with which its lower and its upper limit push, their changes, and the scaled limit.
 
-    Of `reduced_system`, which also uses f and last: K (width, width), the matrix and its factor; diagonal (width,), the inverse
-    of the diagonal of the factor; Y (width, 3), rows of one contact; first (width,), whole numbers:
-    where the rows of K begin.
+    Of `reduced_system`, which also uses f, good and last: K (width, width), the matrix and its
+    factor; diagonal (width,), the inverse of the diagonal of the factor; Y (width, 3), rows of one
+    contact; first (width,), whole numbers: where the rows of K begin.
 
     Of n pairs of shapes: axes (n, 9); points (., 4), a gap and a place each; corner (., 3),
     reference and incident (., 3), the corners of one polyhedron and of two faces; hulls, constants.

@@ -3,8 +3,8 @@ factor of it; over lanes of runs.
 
 width = 0    p.W is W (m, m), and s.u holds the speeds after every change of an impulse
 width > 0    p.W is X (m, width) with W = X X', which is not formed: s.z = X' P, and a speed is
-             free + X z when it is needed. A contact has few columns of X that are not zero, those of
-             the joints that move it: s.column holds them
+             free + X z when it is needed. A contact has few columns of X that are not zero, those
+             of the joints that move it: s.column holds them
 """
 
 from __future__ import annotations

@@ -56,8 +56,8 @@ ONE_TURN_SWEEPS = 16
 CLOSED_GAP_RATIO = 1e-3
 # A lane has converged if a sweep changes its speeds by less than this share of the tolerance.
 CONVERGED_SHARE = 0.1
-# After 64, 128, ... sweeps, where sweep & mask equals the mask, all contacts are solved together: the
-# first time by the reduced system where there is a factor of W, which is quick, then by W itself.
+# After 64, 128, ... sweeps, where sweep & mask equals the mask, all contacts are solved together:
+# the first time by the reduced system where there is a factor of W, which is quick, then by W.
 INTERIOR_POINT_SWEEP_MASK = 63
 # With boxed rows, after 4, 8, ... sweeps, where sweep & mask equals the mask, all rows are solved
 # for fixed modes.

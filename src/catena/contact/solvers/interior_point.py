@@ -114,8 +114,8 @@ def interior(p, a, s, rough, smooth, width, busy, fastest, tolerance, boxed):
 # --- the scaled problem
 @kernel
 def _scaled(p, s, rough, smooth, width, fastest, boxed):
-    """Compute s.b, s.H = W' where W is known, and the scales of the rows (zero for inactive contacts); return the
-    number of active contacts, boxed rows counted twice.
+    """Compute s.b, s.H = W' where W is known, and the scales of the rows (zero for inactive
+    contacts); return the number of active contacts, boxed rows counted twice.
     """
     zero = 0.0 * fastest
     most, many = zero, zero
@@ -243,7 +243,9 @@ def _residual(p, s, rough, smooth, width):
 
 @kernel
 def _expect_slip(s, rough):
-    """Add to r the change of |y_t| in the predictor, so that the corrector has it to first order."""
+    """Add the change of |y_t| in the predictor to r, so that the corrector has it to first
+    order.
+    """
     for i in range(rough):
         n = 3 * i
         x = s.y[n + 1]

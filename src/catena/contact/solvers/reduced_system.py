@@ -13,7 +13,6 @@ is not zero on: bodies that do not touch, directly or by others, are solved apar
 from __future__ import annotations
 
 from ...spatial import kernel, sqrt
-from ..problem import normal
 
 
 @kernel
@@ -83,8 +82,8 @@ def _spread(p, s, rough, smooth):
 
 @kernel
 def reduce(p, s, rough, smooth, width):
-    """Compute the Cholesky factor of K in s.K. s.w: the scalings of contacts with friction; s.f: Theta
-    of the others.
+    """Compute the Cholesky factor of K in s.K. s.w: the scalings of contacts with friction; s.f:
+    Theta of the others.
     """
     for r in range(width):
         for c in range(s.first[r], r):
