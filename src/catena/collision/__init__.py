@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         patch_points,
         rims,
     )
+    from .convex_decomposition import convex_parts, solid_parts
     from .feature_pairs import NUMBERS as PAIR_NUMBERS
     from .feature_pairs import NearestPoint
     from .half_spaces import (

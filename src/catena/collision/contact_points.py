@@ -32,6 +32,7 @@ from .contact_pairs import (
     surface_kinds,
     touching_kinds,
 )
+from .convex_decomposition import solid_parts
 
 
 @dataclass(frozen=True)
@@ -340,8 +341,10 @@ def _members(m: Mechanism, name: str) -> tuple[str, ...]:
 def _collision(m: Mechanism, name: str) -> tuple[Any, ...]:
     """Return the shapes that collide, of a body or of the ground."""
     if name == GROUND:
-        return m.ground
-    return m.body(name).collision if name in m._bodies else ()
+        shapes = m.ground
+    else:
+        shapes = m.body(name).collision if name in m._bodies else ()
+    return tuple(part for s in shapes for part in solid_parts(s))
 
 
 def contact_faults(m: Mechanism) -> Iterator[str]:

@@ -49,7 +49,7 @@ def warn_of_file(file: str) -> None:
     """Warn, once per file, of a mesh that is in contact with other bodies and is not convex; meshes
     that are not watertight are not checked.
     """
-    given = _mesh(file)
+    given = read_mesh(file)
     import trimesh
 
     # trimesh merges corners nearer than 1e-8, so the mesh is scaled to size one
@@ -92,10 +92,10 @@ def _corners(file: str) -> np.ndarray:
 
 def _points(file: str) -> np.ndarray:
     """Return the distinct points (n, 3) of a mesh, m."""
-    return np.unique(np.asarray(_mesh(file).vertices, float), axis=0)
+    return np.unique(np.asarray(read_mesh(file).vertices, float), axis=0)
 
 
-def _mesh(file: str) -> Any:
+def read_mesh(file: str) -> Any:
     """Return the mesh as trimesh reads it; raise a MechanismError if it cannot be read."""
     path = Path(file.removeprefix("file://"))
     if not os.path.isfile(path):

@@ -7,6 +7,7 @@ cylinder     radius, length: along z
 ellipsoid    x, y, z: its half axes
 plane        the half-space z <= 0 of the shape's frame; z is its outward normal
 mesh         the convex hull of the points of a file, whose coordinates are scaled by x, y, z
+concave_mesh the same file; it collides as its convex parts
 heightfield  x, y: its length and width; z: the height of the value 1 of its grid, whose first row
              is at y = -y/2 and whose first column at x = -x/2
 line         x, y, z: its far end; it is drawn and does not collide
@@ -38,8 +39,9 @@ class ShapeKind:
     solid: whether it can collide. from_file: whether its geometry is read from a file. hull(size):
     points (n, 3) whose convex hull is drawn. ball: whether `hull` gives only the centre of a ball
     whose radius is the first number. has_grid: whether its geometry is a grid of heights, given in
-    numbers or by a file. triangles: "package.module:name" of a function (shape, size) that returns
-    the points (n, 3) and triangles (m, 3) that are drawn. doc: what it is, in a few words.
+    numbers or by a file. pieces: "package.module:name" of a function of a shape that returns the
+    convex shapes as which it collides. triangles: that of a function (shape, size) that returns the
+    points (n, 3) and triangles (m, 3) that are drawn. doc: what it is, in a few words.
     """
 
     name: str
@@ -50,6 +52,7 @@ class ShapeKind:
     hull: Hull | None = None
     ball: bool = False
     has_grid: bool = False
+    pieces: str = ""
     triangles: str = ""
     doc: str = ""
 
@@ -85,7 +88,7 @@ class Shape:
     ----------
     kind : str
         One of `catena.model.shapes.KINDS`: "box", "sphere", "capsule", "cylinder", "ellipsoid",
-        "plane", "mesh", "heightfield", "line".
+        "plane", "mesh", "concave_mesh", "heightfield", "line".
     size : sequence of scalars
         The sizes of that kind, m (factors for a mesh), such as (radius, length) of a capsule.
     pose : Pose or 3 scalars, default identity
@@ -252,6 +255,14 @@ for _kind in (
         measure="number",
         from_file=True,
         doc="the mesh of a file; it collides as its convex hull",
+    ),
+    ShapeKind(
+        "concave_mesh",
+        _XYZ,
+        measure="number",
+        from_file=True,
+        pieces="catena.collision:convex_parts",
+        doc="the mesh of a file; it collides as its convex parts, which coacd finds",
     ),
     ShapeKind(
         "heightfield",

@@ -168,15 +168,15 @@ def _sweep(p, a, s, rough, smooth, width, iterations, tolerance, fastest, busy, 
         busy = select(change > CONVERGED_SHARE * tolerance * fastest, busy, 0.0 * busy)
         if not any_lane(busy > 0.5):
             break
-        if sweep & INTERIOR_POINT_SWEEP_MASK == INTERIOR_POINT_SWEEP_MASK:
-            if width > 0 and (
-                sweep == INTERIOR_POINT_SWEEP_MASK or 3 * rough + smooth > MAX_DENSE_ROWS
-            ):
-                busy = interior(p, a, s, rough, smooth, width, busy, fastest, tolerance, boxed)
-            elif 3 * rough + smooth <= MAX_DENSE_ROWS:
-                busy = _by_whole_matrix(
-                    p, a, s, rough, smooth, width, busy, fastest, tolerance, boxed
-                )
+        few = 3 * rough + smooth <= MAX_DENSE_ROWS
+        if sweep & INTERIOR_POINT_SWEEP_MASK == INTERIOR_POINT_SWEEP_MASK and (width > 0 or few):
+            reduced = 0
+            if width > 0:
+                reduced = 1 if sweep == INTERIOR_POINT_SWEEP_MASK else 0
+                reduced = reduced if few else 1
+                if reduced < 1:
+                    whole_matrix(p.W, s.W, rough, smooth, width)
+            busy = interior(p, a, s, rough, smooth, width, reduced, busy, fastest, tolerance, boxed)
             speeds(p, a.P, s, rough, smooth, width)
             forget(s, 3 * rough + smooth, 0.0 * busy)
         elif sweep < accelerated:
@@ -195,22 +195,6 @@ def _sweep(p, a, s, rough, smooth, width, iterations, tolerance, fastest, busy, 
             if sweep == accelerated:
                 forget(s, 3 * rough + smooth, 0.0 * busy)
             follow(p, a, s, rough, smooth, width, busy, sweep, boxed)
-
-
-@kernel
-def _by_whole_matrix(p, a, s, rough, smooth, width, busy, fastest, tolerance, boxed):
-    """Solve all contacts by the interior-point method with W itself, which is slower than with its
-    factor, and more accurate; return the lanes that have not converged.
-    """
-    if width > 0:
-        whole_matrix(p.W, s.W, rough, smooth, width)
-        full = ContactProblem(
-            p.gap, p.before, p.free, s.W, p.P, p.mode, p.e, p.static, p.kinetic, p.so_far, p.h
-        )
-        busy = interior(full, a, s, rough, smooth, 0, busy, fastest, tolerance, boxed)
-    else:
-        busy = interior(p, a, s, rough, smooth, 0, busy, fastest, tolerance, boxed)
-    return busy
 
 
 @kernel

@@ -54,14 +54,14 @@ NO_RESIDUAL = 1e300
 
 
 @kernel
-def interior(p, a, s, rough, smooth, width, busy, fastest, tolerance, boxed):
-    """Replace the impulses of busy lanes by better ones; return the lanes that have
-    not converged.
+def interior(p, a, s, rough, smooth, width, reduced, busy, fastest, tolerance, boxed):
+    """Replace the impulses of busy lanes by better ones; return the lanes that have not converged.
+    reduced: 1 to solve the reduced system; else W itself is used, which for width > 0 is in s.W.
     """
     zero, k = 0.0 * fastest, rough + smooth
-    many = _scaled(p, s, rough, smooth, width, fastest, boxed)
+    many = _scaled(p, s, rough, smooth, width, reduced, fastest, boxed)
     best = misses(p, a.P, s, rough, smooth, boxed, width)
-    if width > 0:
+    if reduced > 0:
         find_profile(s, rough + smooth, width)
     _start(a, s, rough, smooth - boxed)
     _start_boxed(a, s, rough, smooth, boxed)
@@ -69,9 +69,9 @@ def interior(p, a, s, rough, smooth, width, busy, fastest, tolerance, boxed):
     mark, idle = NO_RESIDUAL + zero, zero
     for _ in range(MAX_NEWTON_STEPS):
         tau = _product(s, rough, smooth, boxed) / select(many > 0.0, many, 1.0 + zero)
-        _residual(p, s, rough, smooth, width)
-        _factor(p, s, rough, smooth, width, boxed)
-        _step(p, s, rough, smooth, width, zero, zero, boxed)
+        _residual(p, s, rough, smooth, width, reduced)
+        _factor(p, s, rough, smooth, width, reduced, boxed)
+        _step(p, s, rough, smooth, width, reduced, zero, zero, boxed)
         far = min(BORDER_SHARE * _reach(s, rough, smooth, zero, boxed), 1.0 + zero)
         _expect_slip(s, rough)
         _step(
@@ -80,6 +80,7 @@ def interior(p, a, s, rough, smooth, width, busy, fastest, tolerance, boxed):
             rough,
             smooth,
             width,
+            reduced,
             tau * max((1.0 - far) * (1.0 - far) * (1.0 - far), MIN_TAU_FACTOR + zero),
             1.0 + zero,
             boxed,
@@ -113,7 +114,7 @@ def interior(p, a, s, rough, smooth, width, busy, fastest, tolerance, boxed):
 
 # --- the scaled problem
 @kernel
-def _scaled(p, s, rough, smooth, width, fastest, boxed):
+def _scaled(p, s, rough, smooth, width, reduced, fastest, boxed):
     """Compute s.b, s.H = W' where W is known, and the scales of the rows (zero for inactive
     contacts); return the number of active contacts, boxed rows counted twice.
     """
@@ -148,9 +149,11 @@ def _scaled(p, s, rough, smooth, width, fastest, boxed):
             )
     for row in range(3 * rough + smooth):
         s.dx[row], s.dy[row] = zero, zero
-        if width == 0:
+    if reduced < 1:
+        W = s.W if width > 0 else p.W
+        for row in range(3 * rough + smooth):
             for column in range(3 * rough + smooth):
-                s.H[row, column] = p.W[row, column] * s.scale[row] * s.scale[column]
+                s.H[row, column] = W[row, column] * s.scale[row] * s.scale[column]
     return many
 
 
@@ -228,9 +231,9 @@ def _candidate(p, s, rough, smooth, width, boxed):
 
 # --- one step
 @kernel
-def _residual(p, s, rough, smooth, width):
+def _residual(p, s, rough, smooth, width, reduced):
     """Compute r = W' x + b + |y_t| - y, and the Nesterov-Todd scaling of each contact."""
-    _respond(p, s, s.x, rough, smooth, width)
+    _respond(p, s, s.x, rough, smooth, width, reduced)
     for i in range(rough + smooth):
         n = normal(i, rough)
         for r in range(3 if i < rough else 1):
@@ -255,9 +258,9 @@ def _expect_slip(s, rough):
 
 
 @kernel
-def _respond(p, s, x, rough, smooth, width):
+def _respond(p, s, x, rough, smooth, width, reduced):
     """Compute s.t = W' x."""
-    if width > 0:
+    if reduced > 0:
         respond(p, s, x, rough, smooth, width)
     else:
         for n in range(3 * rough + smooth):
@@ -317,11 +320,11 @@ def _det(x, y, z):
 
 
 @kernel
-def _factor(p, s, rough, smooth, width, boxed):
+def _factor(p, s, rough, smooth, width, reduced, boxed):
     """Factor W' + Theta, where inactive contacts have only their Theta: W' + Theta itself, or with
     a factor of W the matrix of `reduced_system`.
     """
-    if width > 0:
+    if reduced > 0:
         for row in range(3 * rough, 3 * rough + smooth):
             s.f[row] = _theta_of_row(s, row, 3 * rough + smooth - boxed)
         reduce(p, s, rough, smooth, width)
@@ -428,7 +431,7 @@ def _theta_boxed(s, j, row):
 
 
 @kernel
-def _step(p, s, rough, smooth, width, tau, second, boxed):
+def _step(p, s, rough, smooth, width, reduced, tau, second, boxed):
     """Compute the Newton step dx, dy towards x o y = tau e. second: 1 to include the product of the
     last dx and dy (corrector), else 0 (predictor).
     """
@@ -442,13 +445,13 @@ def _step(p, s, rough, smooth, width, tau, second, boxed):
         else:
             aim = (tau - second * s.dx[n] * s.dy[n]) / s.x[n] - s.y[n] - s.r[n]
             s.t[n] = select(s.scale[n] > 0.0, aim, 0.0 * aim)
-    if width > 0:
+    if reduced > 0:
         solve_reduced(p, s, rough, smooth, width)
     else:
         _solve(s, rough, smooth)
     for n in range(3 * rough + smooth):
         s.dx[n] = s.t[n]
-    _respond(p, s, s.dx, rough, smooth, width)
+    _respond(p, s, s.dx, rough, smooth, width, reduced)
     for n in range(3 * rough + smooth):
         s.dy[n] = s.r[n] + s.t[n]
     for j in range(boxed):

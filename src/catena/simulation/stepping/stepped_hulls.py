@@ -18,7 +18,7 @@ from ...spatial import sqrt
 
 # the largest hull of a mesh that time stepping admits: faces, and corners of one face
 MOST_FACES = 32
-MOST_FACE_CORNERS = 8
+MOST_FACE_CORNERS = 16
 UNIT = Shape("box", (1.0, 1.0, 1.0))
 
 
