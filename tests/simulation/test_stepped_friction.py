@@ -47,6 +47,7 @@ def problem(
         np.zeros(len(CERTIFICATE)),
         np.array([1e-3]),
         limit=limit,
+        thickness=np.full(m, np.inf),
     )
     a = ContactAnswer(
         np.zeros(m), np.zeros(m), np.zeros(m), np.zeros(len(CERTIFICATE)), np.zeros(1)

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         contact_points,
         patch_points,
         rims,
+        thickness_of,
     )
     from .convex_decomposition import convex_parts, solid_parts
     from .feature_pairs import NUMBERS as PAIR_NUMBERS

@@ -8,6 +8,7 @@ library; so coacd is loaded here only.
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +26,7 @@ def main(mesh: str, parts: str, threshold: str, corners: str) -> None:
             max_ch_vertex=int(corners),
             seed=0,
         )
-    arrays = {}
+    arrays: dict[str, Any] = {}
     for n, (vertices, faces) in enumerate(found):
         arrays[f"vertices {n}"] = np.asarray(vertices, float)
         arrays[f"faces {n}"] = np.asarray(faces, np.int64)

@@ -33,6 +33,7 @@ from .contact_pairs import (
     touching_kinds,
 )
 from .convex_decomposition import solid_parts
+from .thickness import thickness
 
 
 @dataclass(frozen=True)
@@ -138,6 +139,15 @@ class Surface(NamedTuple):
     label: str
     body: str
     shape: Shape
+
+
+def thickness_of(point: ContactPoint | ContactPatch, m: Mechanism) -> float:
+    """Return how thick both shapes of a contact are together, m."""
+    if isinstance(point, ContactPatch) or point.shape is not None:
+        shapes = [point.shape, point.against]
+    else:
+        shapes = [Shape("sphere", (point.radius,)), Shape(point.surface, (point.size,))]
+    return sum(thickness(x, m.parameters) for x in shapes if x is not None)
 
 
 # Points of a patch, at most.

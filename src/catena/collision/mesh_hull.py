@@ -37,8 +37,8 @@ def warn_if_concave(mesh: str, volume: float, hull: float, what: str) -> None:
     if hull > (1 + CONCAVE_VOLUME_RATIO) * volume:
         warnings.warn(
             f"mesh {mesh} is not convex: its hull has {100 * (hull / volume - 1):.3g} % more"
-            f" volume, and {what} are those of the hull; cut it into convex parts (coacd does) and"
-            " give each as a shape of its own",
+            f" volume, and {what} are those of the hull; cut it into convex parts, with"
+            " kind = 'concave_mesh'",
             MechanismWarning,
             stacklevel=2,
         )

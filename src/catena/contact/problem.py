@@ -45,6 +45,7 @@ CERTIFICATE = (
     "gained",
     "impacts",
     "changes",
+    "ahead",
 )
 
 
@@ -55,7 +56,8 @@ class ContactProblem(NamedTuple):
     beginning, and at the end without contact impulses, m/s. W: see `response`. P (m,), mode (k,):
     the impulses (N s) and modes of the previous step. e (k,): restitution. static, kinetic:
     friction coefficients of contacts with friction. so_far: the certificate so far. h: the step, s.
-    limit: the largest impulses of the boxed rows, N s or N m s.
+    limit: the largest impulses of the boxed rows, N s or N m s. thickness (k,): of the two shapes
+    of a contact together, m; infinite where one of them has one side only.
 
     For n pairs of shapes, whose points are computed by `patches.fill`: pose (n, 32), rotation by
     rows, centre, sizes and bounding radius of both shapes, polyhedra first; before_twist,
@@ -80,6 +82,7 @@ class ContactProblem(NamedTuple):
     free_twist: Any = None
     Y: Any = None
     limit: Any = None
+    thickness: Any = None
 
 
 class ContactAnswer(NamedTuple):

@@ -40,8 +40,10 @@ class ShapeKind:
     points (n, 3) whose convex hull is drawn. ball: whether `hull` gives only the centre of a ball
     whose radius is the first number. has_grid: whether its geometry is a grid of heights, given in
     numbers or by a file. pieces: "package.module:name" of a function of a shape that returns the
-    convex shapes as which it collides. triangles: that of a function (shape, size) that returns the
-    points (n, 3) and triangles (m, 3) that are drawn. doc: what it is, in a few words.
+    convex shapes as which it collides. thickness(size): the distance between its two nearest
+    parallel planes; None where it has one side only, or is read from a file. triangles: a text as
+    `pieces`, of a function (shape, size) that returns the points (n, 3) and triangles (m, 3) that
+    are drawn. doc: what it is, in a few words.
     """
 
     name: str
@@ -53,6 +55,7 @@ class ShapeKind:
     ball: bool = False
     has_grid: bool = False
     pieces: str = ""
+    thickness: Callable[[Sizes], float] | None = None
     triangles: str = ""
     doc: str = ""
 
@@ -236,17 +239,35 @@ def _box(size: Sizes) -> np.ndarray:
 _XYZ = ("x", "y", "z")
 _ROUND = ("radius", "length")
 for _kind in (
-    ShapeKind("box", _XYZ, hull=_box, doc="a box, by its edges"),
-    ShapeKind("sphere", ("radius",), hull=lambda size: np.zeros((1, 3)), ball=True, doc="a ball"),
+    ShapeKind("box", _XYZ, hull=_box, thickness=min, doc="a box, by its edges"),
+    ShapeKind(
+        "sphere",
+        ("radius",),
+        hull=lambda size: np.zeros((1, 3)),
+        ball=True,
+        thickness=lambda size: 2 * size[0],
+        doc="a ball",
+    ),
     ShapeKind(
         "capsule",
         _ROUND,
         hull=lambda size: _ends(_sphere(size[0]), size[1]),
+        thickness=lambda size: 2 * size[0],
         doc="a cylinder with round ends, along z; its length is between their centres",
     ),
-    ShapeKind("cylinder", _ROUND, hull=_cylinder, doc="a cylinder along z"),
     ShapeKind(
-        "ellipsoid", _XYZ, hull=lambda size: _sphere() * size, doc="an ellipsoid, by its half axes"
+        "cylinder",
+        _ROUND,
+        hull=_cylinder,
+        thickness=lambda size: min(2 * size[0], size[1]),
+        doc="a cylinder along z",
+    ),
+    ShapeKind(
+        "ellipsoid",
+        _XYZ,
+        hull=lambda size: _sphere() * size,
+        thickness=lambda size: 2 * min(size),
+        doc="an ellipsoid, by its half axes",
     ),
     ShapeKind("plane", (), doc="the half-space below z = 0 of its frame"),
     ShapeKind(

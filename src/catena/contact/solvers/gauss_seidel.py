@@ -20,6 +20,9 @@ those of [Moreau1988].
     shift     moves positions, not speeds, out of penetrations at the end of the step; and where a
               gap is used up, moves them there
 
+A body that would be through a thinner one by the middle of the next step, or more than half way, is
+stopped ahead: its contact takes the impact now, at a distance. The certificate counts such steps.
+
 A gap that is used up in a step without rebound requires two things: positions that reach the
 surface and no farther, and speeds after the whole impact. One impulse cannot do both: the rest of
 the approach would be stopped in the next step, by a second impact, and two impacts with friction
@@ -86,6 +89,8 @@ def solve_contacts(
         fastest = fill(p, s, rough, groups, pairs, points, fastest)
     _targets(p, a, s, rough, smooth - boxed, fastest)
     pace = _limits(p, a, s, rough, smooth, boxed, fastest)
+    for r in range(3 * rough + smooth):  # where nothing moves nothing is solved
+        a.P[r] = select(pace > 0.0, a.P[r], 0.0 * pace)
     if rough + smooth > MAX_UNPACKED_CONTACTS or points > 0:
         few, alone, left = pack(p, a, s, rough, smooth, width, points)
         problem, answer = selected(p, a, s)
@@ -257,6 +262,8 @@ def _targets(p, a, s, rough, smooth, fastest):
     h = p.h[0]
     bouncing = 0.0 * fastest
     landing = 0.0 * fastest
+    ahead = 0.0 * fastest
+    one = 1.0 + 0.0 * fastest
     for i in range(rough + smooth):
         gap = p.gap[i]
         s.on[i] = select(gap <= h * fastest, 1.0 + 0.0 * gap, 0.0 * gap)
@@ -268,7 +275,9 @@ def _targets(p, a, s, rough, smooth, fastest):
             )
             on = s.on[i] > 0.5
             bouncing = max(bouncing, select(on, s.lift[i], 0.0 * gap))
+            ahead = max(ahead, select(on, select(_passes(p, i, n, h), one, 0.0 * gap), 0.0 * gap))
             landing = max(landing, select(on, lands, 0.0 * gap))
+    p.so_far[11] = p.so_far[11] + ahead
     for i in range(rough):
         if any_lane(s.on[i] > 0.5):
             _target(p, s, i, 3 * i, fastest, h, bouncing, landing)
@@ -358,11 +367,24 @@ def _target(p, s, i, n, fastest, h, bouncing, landing):
     asked = select(
         rebound > 0.0, rebound, select(gap > CLOSED_GAP_RATIO * h * fastest, left, rests)
     )
+    passes = _passes(p, i, n, h)
+    thrown = max(-p.e[i] * p.before[n], 0.0 * left)
+    asked = select(passes, thrown, asked)
     s.target[i] = select(s.on[i] > 0.5, asked, 0.0 * asked)  # a gap may be infinite
     rests = select(bouncing > 0.0, rests, 0.0 * rests)
     after = select(gap > CLOSED_GAP_RATIO * h * fastest, 0.0 * left, rests)
     after = select(rebound > 0.0, rebound, after)
+    after = select(passes, thrown, after)
     s.after[i] = select(s.on[i] > 0.5, after, 0.0 * asked)
+
+
+@kernel
+def _passes(p, i, n, h):
+    """Whether a contact does not close in this step, and is more than half way through the other
+    shape in the middle of the next one.
+    """
+    way = -h * p.free[n]
+    return p.gap[i] >= 0.5 * way and way - p.gap[i] > 0.5 * p.thickness[i]
 
 
 @kernel
