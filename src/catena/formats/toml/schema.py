@@ -346,7 +346,7 @@ ROTATION = register(
 _GRID = (
     FileKey(
         "heights",
-        Several(Several(Quantity("number"))),
+        Several(Several(Quantity("number"), 2), 2),
         "rows of numbers; the first row is at the smallest y",
     ),
     FileKey(
@@ -376,7 +376,10 @@ def _shape_kinds() -> Iterable[FileKind]:
             ),
         )
         keys = (*((size,) if k.sizes else ()), *(file if k.from_file else ()))
-        yield FileKind(k.name, k.doc, (*keys, *(_GRID if k.has_grid else ())))
+        if k.has_grid:
+            yield FileKind(k.name, k.doc, (*keys, *_GRID), (("heights",), ("file",)))
+        else:
+            yield FileKind(k.name, k.doc, keys)
 
 
 def _shape(name: str, heading: str, doc: str, collides: bool) -> FileTable:
