@@ -59,6 +59,13 @@ def sqrt(x):
     return math.sqrt(x) if isinstance(x, (float, int)) else x.sqrt()
 
 
+def entry(table, i):
+    """Return the entry of a table of numbers at the whole number i, which lanes may have each their
+    own.
+    """
+    return float(table[int(i)])
+
+
 def copysign(size, x):
     """Return `size` with the sign of x."""
     if isinstance(x, (float, int)):

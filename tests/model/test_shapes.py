@@ -113,6 +113,7 @@ def test_files_say_everything(tmp_path):
             collides=x.solid,
             drawn=k == "box",
             name=k,
+            heights=((0.0, 0.5), (0.25, 1.0)) if x.has_grid else (),
         )
         for k, x in shapes.KINDS.items()
     ]

@@ -47,6 +47,7 @@ def problem(
         np.zeros(len(CERTIFICATE)),
         np.array([1e-3]),
         limit=limit,
+        thickness=np.full(m, np.inf),
     )
     a = ContactAnswer(
         np.zeros(m), np.zeros(m), np.zeros(m), np.zeros(len(CERTIFICATE)), np.zeros(1)
@@ -87,7 +88,7 @@ def test_the_interior_point_method_finds_what_pivoting_finds(m: int, boxed: int)
         p, a, s = problem(W, free, limit)
         s.on[:], s.own[:, 0], s.mu[m - boxed :] = 1.0, np.diagonal(W), limit
         one = np.float64(1.0)
-        busy = interior(p, a, s, 0, m, one, one, 1e-10, boxed)
+        busy = interior(p, a, s, 0, m, 0, 0, one, one, 1e-10, boxed)
         assert busy == 0.0
         assert pytest.approx(expected(W, free, limit), abs=1e-8) == a.P
 

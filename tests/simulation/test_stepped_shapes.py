@@ -32,7 +32,7 @@ def files(tmp_path_factory) -> dict[str, str]:
         "table": [np.array(c) * TABLE / 2 for c in itertools.product((-1, 1), repeat=3)],
         "block": [np.array(c) * (0.2, 0.2, 0.1) / 2 for c in itertools.product((-1, 1), repeat=3)],
         "stone": 0.1 * stone / np.linalg.norm(stone, axis=1)[:, None],
-        "disc": [(np.cos(a), np.sin(a), z) for a in np.arange(12) * np.pi / 6 for z in (0, 1)],
+        "disc": [(np.cos(a), np.sin(a), z) for a in np.arange(18) * np.pi / 9 for z in (0, 1)],
     }
     for name, x in points.items():
         trimesh.convex.convex_hull(np.array(x)).export(folder / f"{name}.obj")
@@ -261,8 +261,8 @@ def test_hulls_with_too_many_corners_are_refused_by_name(files) -> None:
     with pytest.raises(
         SimulationError,
         match=(
-            r"contact 'it-ground': the hull of the mesh of 'it' has 14 faces with up to 12 corners,"
-            r" and time stepping supports at most 32 faces with 8 corners"
+            r"contact 'it-ground': the hull of the mesh of 'it' has 20 faces with up to 18 corners,"
+            r" and time stepping supports at most 32 faces with 16 corners"
         ),
     ):
         stepped(on(mesh(files["disc"]), (table(),)), [0, 0, 2, 1, 0, 0, 0])

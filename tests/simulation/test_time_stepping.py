@@ -308,6 +308,7 @@ def solved(W, free, mu, iterations=2000, tolerance=1e-12):
         mu,
         np.zeros(len(CERTIFICATE)),
         np.array([1e-3]),
+        thickness=np.full(k, np.inf),
     )
     a = ContactAnswer(
         np.zeros(m), np.zeros(m), np.zeros(k), np.zeros(len(CERTIFICATE)), np.zeros(1)

@@ -39,7 +39,9 @@ if TYPE_CHECKING:
         contact_points,
         patch_points,
         rims,
+        thickness_of,
     )
+    from .convex_decomposition import convex_parts, solid_parts
     from .feature_pairs import NUMBERS as PAIR_NUMBERS
     from .feature_pairs import NearestPoint
     from .half_spaces import (
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
         rounded_meet,
         tangents,
     )
+    from .heightfields import grid_of, grid_triangles, reach_of_grid
     from .mesh_hull import warn_if_concave
     from .patch_pair import Found, PatchPair, patch_pair
     from .polyhedra import CORES, Polyhedron, polyhedron, rounding

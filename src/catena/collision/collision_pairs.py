@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from ..errors import UnknownNameError
 from ..model import GROUND, Mechanism, Shape
+from .convex_decomposition import solid_parts
 
 
 class Collider(NamedTuple):
@@ -31,8 +32,9 @@ def colliders(m: Mechanism) -> list[Collider]:
     )
     ground = (Shape("plane", collides=True),) if touched else m.ground  # as for contacts
     for body, shapes in ((GROUND, ground), *((b.name, b.collision) for b in m.bodies)):
-        for k, s in enumerate(shapes, start=1):
-            found.append(Collider(body if len(shapes) == 1 else f"{body}.{s.name or k}", body, s))
+        parts = [part for s in shapes for part in solid_parts(s)]
+        for k, s in enumerate(parts, start=1):
+            found.append(Collider(body if len(parts) == 1 else f"{body}.{s.name or k}", body, s))
     return found
 
 

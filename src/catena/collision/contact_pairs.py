@@ -6,6 +6,7 @@ plane, bowl, trough   are surfaces only; a capsule touches them by the spheres a
 sphere                touches other shapes at one point, in closed form
 capsule, box, mesh    touch each other by features (corners, edges, faces)
 cylinder, ellipsoid   touch these, and each other, at nearest points
+heightfield           is a surface only; others touch it by the parts by which they touch a plane
 """
 
 from __future__ import annotations
@@ -64,13 +65,15 @@ class Manifold:
     function: "package.module:name" of a kernel (pose, s, k, at) that computes s.points of pair k
     from `at` on, and returns the normal from its first shape to the second. points(sides): the
     number of its points, where faces have at most `sides` corners. hulls: whether it reads the
-    tables of polyhedra.
+    tables of polyhedra. normals: the number of normals that two shapes may have at once; each is a
+    pair of its own, of rank 0, 1 and so on.
     """
 
     name: str
     function: str
     points: Callable[[int], int]
     hulls: bool = True
+    normals: int = 1
 
     @property
     def kernel(self) -> Callable[..., Any]:
@@ -92,9 +95,10 @@ class ContactPair:
     surface of the first kind, see `half_spaces`. parts: the parts of a shape of the second kind
     that touch, such as corners; the pair of each part is looked up by its own kind. features: how
     contact points are found at events; None: there is one, by `meeting` or `distance`. manifold:
-    how they are found in time stepping; None: as with `features` None. surface_first: whether only
-    the first kind can be the surface of a contact. needs_radius: whether points (spheres of radius
-    zero) are refused. rim: whether the touching shape rolls on its rim and stands on its flat end.
+    how they are found in time stepping; None: as with `features` None. A pair with a manifold and
+    no features is for time stepping only. surface_first: whether only the first kind can be the
+    surface of a contact. needs_radius: whether points (spheres of radius zero) are refused. rim:
+    whether the touching shape rolls on its rim and stands on its flat end.
     """
 
     kinds: tuple[str, str]
@@ -116,8 +120,9 @@ class ContactPair:
         """Whether its contact points depend on the configuration: at events (by_features) or in
         time stepping.
         """
-        stepped = self.manifold is not None or self.distance is None
-        return self.features is not None and (by_features or stepped)
+        if self.features is None:
+            return self.manifold is not None
+        return by_features or self.manifold is not None or self.distance is None
 
 
 # --- the parts by which shapes touch planes, bowls and troughs
@@ -175,7 +180,7 @@ def _reach_of_corners(shape: Shape, values: Values) -> float:
     return float(np.linalg.norm(corners, axis=1).max()) + rounding(shape, values)
 
 
-def _reach_of_sizes(shape: Shape, values: Values) -> float:
+def reach_of_sizes(shape: Shape, values: Values) -> float:
     """Return a bound of the distance of a shape from its body's origin: the distance of its middle
     plus its largest size, m.
     """
@@ -211,7 +216,7 @@ NEAREST_LINE = FeatureMethod(
     "catena.collision.polyhedron_features:Feature",
     "catena.contact.gaps:meet_features",
     lambda one, other, values: 2,
-    _reach_of_sizes,
+    reach_of_sizes,
     surface="pair",
     keeps_normal=True,
 )
@@ -229,10 +234,11 @@ MANIFOLDS: Registry[Manifold] = Registry(
         Manifold("polyhedra", f"{_ROOM}:polyhedron_manifold", lambda sides: 2 * sides),
         Manifold("capsule", f"{_ROOM}:capsule_on_hull", lambda sides: 3),
         Manifold("sphere", f"{_ROOM}:sphere_on_hull", lambda sides: 1),
+        Manifold("heights", f"{_ROOM}:sphere_on_heights", lambda sides: 1, hulls=False, normals=3),
     ),
     MechanismError,
 )
-_BOXES, _HULLS, _CAPSULE, _SPHERE = MANIFOLDS.values()
+_BOXES, _HULLS, _CAPSULE, _SPHERE, _HEIGHTS = MANIFOLDS.values()
 
 
 # --- the registry
@@ -266,6 +272,10 @@ CONTACT_PAIRS: Registry[ContactPair] = Registry(
                 ContactPair((kind, "mesh"), parts=_hull_corners, surface_first=True),
             )
         ),
+        ContactPair(("heightfield", "sphere"), manifold=_HEIGHTS, surface_first=True),
+        ContactPair(("heightfield", "capsule"), parts=_ends, surface_first=True),
+        ContactPair(("heightfield", "box"), parts=_corners, surface_first=True),
+        ContactPair(("heightfield", "mesh"), parts=_hull_corners, surface_first=True),
         ContactPair(("sphere", "sphere"), distance.sphere_sphere, meeting=half_spaces.on_sphere),
         ContactPair(("sphere", "capsule"), distance.sphere_capsule),
         ContactPair(("sphere", "box"), distance.sphere_box, needs_radius=True),

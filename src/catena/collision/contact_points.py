@@ -26,10 +26,14 @@ from ..model import GROUND, Contact, Mechanism, Pose, Shape, Vector
 from .contact_pairs import (
     ContactPair,
     FeatureMethod,
+    Values,
     find_pair,
+    reach_of_sizes,
     surface_kinds,
     touching_kinds,
 )
+from .convex_decomposition import solid_parts
+from .thickness import thickness
 
 
 @dataclass(frozen=True)
@@ -87,16 +91,30 @@ class ContactPatch:
 
     @property
     def method(self) -> FeatureMethod:
-        """How its features are found at events."""
-        assert self.record.features is not None
+        """How its features are found at events; raises a MechanismError for pairs that only time
+        stepping treats.
+        """
+        if self.record.features is None:
+            raise MechanismError(
+                f"contact {self.name!r} is between the {self.shape.kind} of {self.body!r} and the"
+                f" {self.against.kind} of {self.other!r}, whose points are found in time stepping"
+                " only: run with contact = 'time_stepping', or contact = 'ignore'"
+            )
         return self.record.features
+
+    def reach(self, values: Values) -> float:
+        """Return a bound of the distance of the touching shape from its body's origin, m."""
+        features = self.record.features
+        return (reach_of_sizes if features is None else features.reach)(self.shape, values)
 
     @property
     def swapped(self) -> bool:
         """Whether `pair` lists the surface first, because A must be the shape of the pair's first
         kind.
         """
-        return self.method.first_leads and self.shape.kind != self.record.kinds[0]
+        features = self.record.features
+        leads = features is not None and features.first_leads
+        return leads and self.shape.kind != self.record.kinds[0]
 
     @property
     def pair(self) -> tuple[tuple[str, Shape], tuple[str, Shape]]:
@@ -125,6 +143,15 @@ class Surface(NamedTuple):
     label: str
     body: str
     shape: Shape
+
+
+def thickness_of(point: ContactPoint | ContactPatch, m: Mechanism) -> float:
+    """Return how thick both shapes of a contact are together, m."""
+    if isinstance(point, ContactPatch) or point.shape is not None:
+        shapes = [point.shape, point.against]
+    else:
+        shapes = [Shape("sphere", (point.radius,)), Shape(point.surface, (point.size,))]
+    return sum(thickness(x, m.parameters) for x in shapes if x is not None)
 
 
 # Points of a patch, at most.
@@ -330,8 +357,10 @@ def _members(m: Mechanism, name: str) -> tuple[str, ...]:
 def _collision(m: Mechanism, name: str) -> tuple[Any, ...]:
     """Return the shapes that collide, of a body or of the ground."""
     if name == GROUND:
-        return m.ground
-    return m.body(name).collision if name in m._bodies else ()
+        shapes = m.ground
+    else:
+        shapes = m.body(name).collision if name in m._bodies else ()
+    return tuple(part for s in shapes for part in solid_parts(s))
 
 
 def contact_faults(m: Mechanism) -> Iterator[str]:

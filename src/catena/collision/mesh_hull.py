@@ -37,8 +37,8 @@ def warn_if_concave(mesh: str, volume: float, hull: float, what: str) -> None:
     if hull > (1 + CONCAVE_VOLUME_RATIO) * volume:
         warnings.warn(
             f"mesh {mesh} is not convex: its hull has {100 * (hull / volume - 1):.3g} % more"
-            f" volume, and {what} are those of the hull; cut it into convex parts (coacd does) and"
-            " give each as a shape of its own",
+            f" volume, and {what} are those of the hull; cut it into convex parts, with"
+            " kind = 'concave_mesh'",
             MechanismWarning,
             stacklevel=2,
         )
@@ -49,7 +49,7 @@ def warn_of_file(file: str) -> None:
     """Warn, once per file, of a mesh that is in contact with other bodies and is not convex; meshes
     that are not watertight are not checked.
     """
-    given = _mesh(file)
+    given = read_mesh(file)
     import trimesh
 
     # trimesh merges corners nearer than 1e-8, so the mesh is scaled to size one
@@ -92,10 +92,10 @@ def _corners(file: str) -> np.ndarray:
 
 def _points(file: str) -> np.ndarray:
     """Return the distinct points (n, 3) of a mesh, m."""
-    return np.unique(np.asarray(_mesh(file).vertices, float), axis=0)
+    return np.unique(np.asarray(read_mesh(file).vertices, float), axis=0)
 
 
-def _mesh(file: str) -> Any:
+def read_mesh(file: str) -> Any:
     """Return the mesh as trimesh reads it; raise a MechanismError if it cannot be read."""
     path = Path(file.removeprefix("file://"))
     if not os.path.isfile(path):

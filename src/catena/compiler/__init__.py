@@ -25,7 +25,7 @@ from ..doors import door
 if TYPE_CHECKING:
     from . import derivatives, generic, generic_binding, looped, single_state
     from .attached import keep
-    from .block_function import BlockFunction, Record
+    from .block_function import BlockFunction, Record, WholeNumbers
     from .cache import CacheState, cache_state
     from .fingerprint import PACKAGE, digest, fingerprint
     from .frame_dynamics import frame_dynamics

@@ -8,6 +8,7 @@ double* y)`: what the drivers call.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +21,10 @@ from .machine_function import sources
 from .text import bits_of
 
 MAX_ON_STACK = 4096  # entries: a larger array is not put on the stack
+
+
+class WholeNumbers(tuple[int, ...]):
+    """The shape of an array of whole numbers in scratch memory, which are the same in all lanes."""
 
 
 class Record(NamedTuple):
@@ -55,9 +60,10 @@ class Record(NamedTuple):
         found, at = [], 0
         for shape in self.shapes:
             n = int(np.prod(shape))
-            found.append(
+            array = (
                 _array(m, behind, at, shape) if n > MAX_ON_STACK else Array(m.room(n), tuple(shape))
             )
+            found.append(replace(array, item="int") if isinstance(shape, WholeNumbers) else array)
             at += n if n > MAX_ON_STACK else 0
         if self.constants is not None:
             found.append(

@@ -422,6 +422,22 @@ class KernelText:
             return self.spread(self.new(f"load double, ptr {part.pointer}"))
         return Value("float", self.new(f"load {self.V}, ptr {part.pointer}, align 8"))
 
+    def gathered(self, x: Array, i: Any) -> Value:
+        """Return the entry of a table of doubles at another place for each lane."""
+        place = self.later(i, "float").name
+        if self.width == 1:
+            at = self.new(f"fptosi double {place} to i64")
+            pointer = self.new(f"getelementptr double, ptr {x.pointer}, i64 {at}")
+            return Value("float", self.new(f"load double, ptr {pointer}"))
+        places = self.new(f"fptosi {self.V} {place} to <{self.width} x i64>")
+        found = "poison"
+        for lane in range(self.width):
+            at = self.new(f"extractelement <{self.width} x i64> {places}, i64 {lane}")
+            pointer = self.new(f"getelementptr double, ptr {x.pointer}, i64 {at}")
+            number = self.new(f"load double, ptr {pointer}")
+            found = self.new(f"insertelement {self.V} {found}, double {number}, i64 {lane}")
+        return Value("float", found)
+
     def write(self, x: Array, index: Sequence[Any], value: Any) -> None:
         """Set an entry, or copy an array to a part of another."""
         part = self.place(x, index)

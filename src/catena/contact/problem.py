@@ -15,12 +15,13 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from ..compiler import WholeNumbers
 from ..spatial import kernel
 
 # For more contacts few are expected to touch at once, and the active ones are packed (`selection`).
 MAX_UNPACKED_CONTACTS = 4
-# Rows, at most, that are solved together by the interior-point method.
-MAX_INTERIOR_POINT_ROWS = 288
+# Rows, at most, for which a matrix of all rows is made.
+MAX_DENSE_ROWS = 288
 # A contact whose friction is at least this, relative to the largest possible, slips.
 SLIP_CONE_RATIO = 1.0 - 1e-9
 # Added to divisors that may be zero.
@@ -44,6 +45,7 @@ CERTIFICATE = (
     "gained",
     "impacts",
     "changes",
+    "ahead",
 )
 
 
@@ -54,7 +56,8 @@ class ContactProblem(NamedTuple):
     beginning, and at the end without contact impulses, m/s. W: see `response`. P (m,), mode (k,):
     the impulses (N s) and modes of the previous step. e (k,): restitution. static, kinetic:
     friction coefficients of contacts with friction. so_far: the certificate so far. h: the step, s.
-    limit: the largest impulses of the boxed rows, N s or N m s.
+    limit: the largest impulses of the boxed rows, N s or N m s. thickness (k,): of the two shapes
+    of a contact together, m; infinite where one of them has one side only.
 
     For n pairs of shapes, whose points are computed by `patches.fill`: pose (n, 32), rotation by
     rows, centre, sizes and bounding radius of both shapes, polyhedra first; before_twist,
@@ -79,6 +82,7 @@ class ContactProblem(NamedTuple):
     free_twist: Any = None
     Y: Any = None
     limit: Any = None
+    thickness: Any = None
 
 
 class ContactAnswer(NamedTuple):
@@ -115,9 +119,16 @@ class ContactScratch(NamedTuple):
     Of `anderson`: dF, dG (ANDERSON_DEPTH, m); f, lastf, good (m,); gram, R (ANDERSON_DEPTH,
     ANDERSON_DEPTH); g (ANDERSON_DEPTH,); best, known (1,).
 
+    columns (k,), column (k, width), whole numbers: how many columns of X are not zero in the rows
+    of an active contact, and which.
+
     Of `interior_point`: W, H, L (m, m), the matrix, the scaled one and its factor; scale, b, x, y,
     r, dx, dy, t (m,); w (rough, 8), scalings; unit (1,); wall (boxed, 5), of each boxed row the
     speeds with which its lower and its upper limit push, their changes, and the scaled limit.
+
+    Of `reduced_system`, which also uses f, good and last: K (width, width), the matrix and its
+    factor; diagonal (width,), the inverse of the diagonal of the factor; Y (width, 3), rows of one
+    contact; first (width,), whole numbers: where the rows of K begin.
 
     Of n pairs of shapes: axes (n, 9); points (., 4), a gap and a place each; corner (., 3),
     reference and incident (., 3), the corners of one polyhedron and of two faces; hulls, constants.
@@ -172,6 +183,12 @@ class ContactScratch(NamedTuple):
     corner: Any
     reference: Any
     incident: Any
+    columns: Any
+    column: Any
+    K: Any
+    diagonal: Any
+    Y: Any
+    first: Any
     hulls: Any = None
 
 
@@ -192,7 +209,7 @@ def scratch_shapes(
     m = 3 * rough + smooth
     r = max(rough, 1)
     few, rows = (k, m) if k > MAX_UNPACKED_CONTACTS or points else (1, 1)
-    n = m if k <= MAX_UNPACKED_CONTACTS and not points else min(m, MAX_INTERIOR_POINT_ROWS)
+    n = m if k <= MAX_UNPACKED_CONTACTS and not points else min(m, MAX_DENSE_ROWS)
     return (
         (few,),
         (k,),
@@ -232,6 +249,12 @@ def scratch_shapes(
         (1,),
         (max(boxed, 1), 5),
         *pair_shapes(pairs, points, corners, sides),
+        WholeNumbers((few,)),
+        WholeNumbers((few, max(width, 1))),
+        (max(width, 1), max(width, 1)),
+        (max(width, 1),),
+        (max(width, 1), 3),
+        WholeNumbers((max(width, 1),)),
     )
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from ..spatial import any_lane, kernel, select
 from .patches import row_of_patch
 from .problem import ContactAnswer, ContactProblem
+from .response import find_columns
 
 
 @kernel
@@ -40,6 +41,7 @@ def pack(p, a, s, rough, smooth, width, points):
                     row_of_patch(p, s, i - plain, r, 3 * few + r, width)
                 else:
                     s.X[3 * few + r] = p.W[3 * i + r]
+            find_columns(s.X, s, few, 3 * few, 3, width)
             few += 1
         else:
             left = left + select(p.mode[i] == 0.0, 0.0 * left, 1.0 + 0.0 * left)
@@ -49,6 +51,7 @@ def pack(p, a, s, rough, smooth, width, points):
             _one(p, s, i, few + alone)
             _row(p, a, s, 2 * rough + i, 3 * few + alone)
             s.X[3 * few + alone] = p.W[3 * plain + i - rough]
+            find_columns(s.X, s, few + alone, 3 * few + alone, 1, width)
             alone += 1
         else:
             left = left + select(p.mode[i] == 0.0, 0.0 * left, 1.0 + 0.0 * left)

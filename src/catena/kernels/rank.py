@@ -180,7 +180,7 @@ def _reach_of_contacts(layout: Layout) -> float:
         float(np.hypot(np.linalg.norm([_number(layout, x) for x in p.centre]), p.radius))
         for p in collision.contact_points(m)
     ]
-    found += [x.method.reach(x.shape, m.parameters) for x in collision.contact_patches(m)]
+    found += [x.reach(m.parameters) for x in collision.contact_patches(m)]
     return max(found, default=0.0)
 
 

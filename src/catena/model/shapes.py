@@ -7,11 +7,15 @@ cylinder     radius, length: along z
 ellipsoid    x, y, z: its half axes
 plane        the half-space z <= 0 of the shape's frame; z is its outward normal
 mesh         the convex hull of the points of a file, whose coordinates are scaled by x, y, z
+concave_mesh the same file; it collides as its convex parts
+heightfield  x, y: its length and width; z: the height of the value 1 of its grid, whose first row
+             is at y = -y/2 and whose first column at x = -x/2
 line         x, y, z: its far end; it is drawn and does not collide
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -34,7 +38,12 @@ class ShapeKind:
     name: its name in files. sizes: the names of its numbers. measure: their dimension in files.
     solid: whether it can collide. from_file: whether its geometry is read from a file. hull(size):
     points (n, 3) whose convex hull is drawn. ball: whether `hull` gives only the centre of a ball
-    whose radius is the first number. doc: a description in a few words.
+    whose radius is the first number. has_grid: whether its geometry is a grid of heights, given in
+    numbers or by a file. pieces: "package.module:name" of a function of a shape that returns the
+    convex shapes as which it collides. thickness(size): the distance between its two nearest
+    parallel planes; None where it has one side only, or is read from a file. triangles: a text as
+    `pieces`, of a function (shape, size) that returns the points (n, 3) and triangles (m, 3) that
+    are drawn. doc: what it is, in a few words.
     """
 
     name: str
@@ -44,6 +53,10 @@ class ShapeKind:
     from_file: bool = False
     hull: Hull | None = None
     ball: bool = False
+    has_grid: bool = False
+    pieces: str = ""
+    thickness: Callable[[Sizes], float] | None = None
+    triangles: str = ""
     doc: str = ""
 
 
@@ -62,6 +75,14 @@ def register(kind: ShapeKind) -> ShapeKind:
     return kind
 
 
+class HeightGrid(tuple[tuple[float, ...], ...]):
+    """The rows of a grid of heights, which print in one line."""
+
+    def __repr__(self) -> str:
+        digest = hashlib.sha256(np.array(self, float).tobytes()).hexdigest()[:16]
+        return f"<{len(self)} x {len(self[0])} heights {digest}>"
+
+
 @dataclass(frozen=True)
 class Shape:
     """A shape on a body, for drawing and for collision.
@@ -70,13 +91,15 @@ class Shape:
     ----------
     kind : str
         One of `catena.model.shapes.KINDS`: "box", "sphere", "capsule", "cylinder", "ellipsoid",
-        "plane", "mesh", "line".
+        "plane", "mesh", "concave_mesh", "heightfield", "line".
     size : sequence of scalars
         The sizes of that kind, m (factors for a mesh), such as (radius, length) of a capsule.
     pose : Pose or 3 scalars, default identity
         X_BS, the shape in the body's frame; three numbers are its position, m.
     file : str, optional
-        The file of a mesh.
+        The file of a mesh, or of the grid of a heightfield: an image, a NumPy file or a table.
+    heights : array (rows, columns) of floats, optional
+        The grid of a heightfield, in place of a file.
     colour : sequence of 3 or 4 floats, optional
         Red, green, blue and perhaps alpha, 0 to 1.
     collides : bool, default False
@@ -106,8 +129,11 @@ class Shape:
     collides: bool = False
     drawn: bool = True
     name: str = ""
+    heights: tuple[tuple[float, ...], ...] = ()
 
     def __post_init__(self) -> None:
+        if len(self.heights) and not isinstance(self.heights, HeightGrid):
+            object.__setattr__(self, "heights", _grid(self.kind, self.heights))
         what = f"the pose of a shape of kind {self.kind!r}"
         object.__setattr__(self, "pose", as_pose(self.pose, what))
         try:
@@ -116,6 +142,20 @@ class Shape:
             raise MechanismError(
                 f"a shape of kind {self.kind!r}: size is {self.size!r}; it is a list of numbers, m"
             ) from None
+
+
+def _grid(kind: str, heights: Any) -> HeightGrid:
+    """Return heights as rows of numbers; raise MechanismError where they are no grid."""
+    try:
+        rows = np.array(heights, float)
+    except (TypeError, ValueError):
+        rows = np.zeros(0)
+    if rows.ndim != 2 or min(rows.shape) < 2 or not np.isfinite(rows).all():
+        raise MechanismError(
+            f"a shape of kind {kind!r}: heights is not a grid; it is a table of finite numbers with"
+            " two rows and two columns or more"
+        )
+    return HeightGrid(tuple(map(tuple, rows.tolist())))
 
 
 @dataclass(frozen=True)
@@ -199,17 +239,35 @@ def _box(size: Sizes) -> np.ndarray:
 _XYZ = ("x", "y", "z")
 _ROUND = ("radius", "length")
 for _kind in (
-    ShapeKind("box", _XYZ, hull=_box, doc="a box, by its edges"),
-    ShapeKind("sphere", ("radius",), hull=lambda size: np.zeros((1, 3)), ball=True, doc="a ball"),
+    ShapeKind("box", _XYZ, hull=_box, thickness=min, doc="a box, by its edges"),
+    ShapeKind(
+        "sphere",
+        ("radius",),
+        hull=lambda size: np.zeros((1, 3)),
+        ball=True,
+        thickness=lambda size: 2 * size[0],
+        doc="a ball",
+    ),
     ShapeKind(
         "capsule",
         _ROUND,
         hull=lambda size: _ends(_sphere(size[0]), size[1]),
+        thickness=lambda size: 2 * size[0],
         doc="a cylinder with round ends, along z; its length is between their centres",
     ),
-    ShapeKind("cylinder", _ROUND, hull=_cylinder, doc="a cylinder along z"),
     ShapeKind(
-        "ellipsoid", _XYZ, hull=lambda size: _sphere() * size, doc="an ellipsoid, by its half axes"
+        "cylinder",
+        _ROUND,
+        hull=_cylinder,
+        thickness=lambda size: min(2 * size[0], size[1]),
+        doc="a cylinder along z",
+    ),
+    ShapeKind(
+        "ellipsoid",
+        _XYZ,
+        hull=lambda size: _sphere() * size,
+        thickness=lambda size: 2 * min(size),
+        doc="an ellipsoid, by its half axes",
     ),
     ShapeKind("plane", (), doc="the half-space below z = 0 of its frame"),
     ShapeKind(
@@ -218,6 +276,21 @@ for _kind in (
         measure="number",
         from_file=True,
         doc="the mesh of a file; it collides as its convex hull",
+    ),
+    ShapeKind(
+        "concave_mesh",
+        _XYZ,
+        measure="number",
+        from_file=True,
+        pieces="catena.collision:convex_parts",
+        doc="the mesh of a file; it collides as its convex parts, which coacd finds",
+    ),
+    ShapeKind(
+        "heightfield",
+        _XYZ,
+        has_grid=True,
+        triangles="catena.collision:grid_triangles",
+        doc="terrain by a grid of heights, in triangles; z is the height of the value 1",
     ),
     ShapeKind("line", _XYZ, solid=False, doc="a line to its far end, which is only drawn"),
 ):

@@ -51,6 +51,8 @@ def _faults(s: Shape, m: Mechanism) -> Iterator[str]:
                     else "sizes that are finite and greater than zero"
                 )
                 yield f"its {name} is {x}; a {s.kind} that collides has {wanted}"
+        if kind.has_grid and bool(s.heights) == bool(s.file):
+            yield f"a {s.kind} has either heights, a grid of numbers, or the file that holds them"
         if fault := pose_fault(s.pose):
             yield f"its pose {fault}"
 

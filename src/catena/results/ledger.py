@@ -61,7 +61,7 @@ class Extremes:
     For contacts by time stepping, over all steps of one run: residual of the solver relative to the
     fastest speed; unconverged: steps with a residual above the tolerance; complementarity and cone,
     each relative to the largest of its step; gained, dissipated: energy by contacts, J; impacts;
-    changes of mode.
+    changes of mode; ahead: steps in which fast bodies were stopped ahead of a contact.
 
     For joints with smoothed friction, for each speed: slow and way, the distances travelled slowly
     and in all, m or rad (`simulation.friction_creep`).
@@ -98,6 +98,7 @@ class Extremes:
     dissipated: float = 0.0
     impacts: float = 0.0
     changes: float = 0.0
+    ahead: float = 0.0
     slow: tuple[float, ...] = ()
     way: tuple[float, ...] = ()
 
@@ -176,7 +177,8 @@ class ContactLedger:
     stepped: whether by time stepping; then dissipated counts all contacts, and the numbers are
     those of the worst run over all its steps. residual: the largest of the solver, relative to the
     fastest speed of a contact; asked: the tolerance on it; unconverged: the number of steps above
-    that tolerance.
+    that tolerance; ahead: the number of steps in which a body would have passed through a thinner
+    one, and was stopped ahead of it.
     """
 
     law: str
@@ -194,6 +196,7 @@ class ContactLedger:
     residual: float = 0.0
     asked: float = 0.0
     unconverged: int = 0
+    ahead: int = 0
     stepped: bool = False
 
     @classmethod
@@ -211,7 +214,14 @@ class ContactLedger:
         }
         sums = {
             name: getattr(self, name) + getattr(other, name)
-            for name in ("dissipated", "impacts", "accumulations", "changes", "unconverged")
+            for name in (
+                "dissipated",
+                "impacts",
+                "accumulations",
+                "changes",
+                "unconverged",
+                "ahead",
+            )
         }
         margins = [x.margin for x in (self, other) if x.margin is not None]
         margin = min(margins, default=None)
@@ -308,7 +318,15 @@ class ContactLedger:
             if self.unconverged and (limit < OPEN or not self.residual <= limit)
             else []
         )
-        return [words for x, words in found if not x <= limit] + unsolved
+        fast = (
+            [
+                f"in {self.ahead} steps bodies moved by more than they are thick and were stopped"
+                " ahead of a contact: take a smaller step"
+            ]
+            if self.ahead
+            else []
+        )
+        return [words for x, words in found if not x <= limit] + unsolved + fast
 
 
 @dataclass(frozen=True)

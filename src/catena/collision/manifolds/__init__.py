@@ -3,6 +3,7 @@
 boxes        two boxes
 polyhedra    two convex polyhedra
 segments     a sphere or a capsule and a convex polyhedron
+heightfields a sphere and a heightfield
 """
 
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ from ...doors import door
 
 if TYPE_CHECKING:
     from .boxes import NO_POINT_GAP, box_manifold
+    from .heightfields import sphere_on_heights
     from .polyhedra import Hulls, box_points, polyhedron_manifold, put_point, solid_at
     from .segments import capsule_on_hull, sphere_on_hull
 

@@ -67,6 +67,10 @@ class Hulls(NamedTuple):
     to the other, the normals a and b of both faces, with b x a along the edge. shape (n, 2): the
     polyhedra of each pair. turn (n,): -1 if the normal that the code finds points from the touching
     shape to the surface, else 1. owner: the pair of each point.
+
+    Of heightfields: heights, the numbers of all grids one after another; field (n, 5): of each pair
+    where its grid begins, its rows and columns, the cells around a sphere that it may touch, and
+    the rank of its point.
     """
 
     count: Any
@@ -78,6 +82,8 @@ class Hulls(NamedTuple):
     shape: Any
     turn: Any
     owner: Any
+    heights: Any
+    field: Any
 
 
 @kernel

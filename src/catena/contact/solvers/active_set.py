@@ -33,7 +33,7 @@ def active_set_step(p, a, s, rough, smooth, busy, boxed, enough):
     busy lanes whose residual is above `enough`, m/s. p.W is W itself.
     """
     m = 3 * rough + smooth
-    best = misses(p, a.P, s, rough, smooth, boxed)
+    best = misses(p, a.P, s, rough, smooth, boxed, 0)
     _mark_rows(a, s, rough, smooth, boxed)
     for n in range(m):
         s.P[n], s.dy[n] = a.P[n], 0.0 * busy
@@ -53,7 +53,7 @@ def active_set_step(p, a, s, rough, smooth, busy, boxed, enough):
             s.dy[n] = 0.0 * busy
         _all_speeds(p, s, m)
     _project(s, rough, smooth, boxed)
-    after = misses(p, s.P, s, rough, smooth, boxed)
+    after = misses(p, s.P, s, rough, smooth, boxed, 0)
     better = select(after < best, busy, 0.0 * busy)
     for n in range(m):
         a.P[n] = select(better > 0.5, s.P[n], a.P[n])

@@ -5,7 +5,8 @@ The certificate accumulates over the steps of a run: the residual of this step a
 relative to the fastest speed of a contact; the number of steps above the tolerance; depth, m;
 complementarity and cone violation, each relative to the largest impulse of its step; the sine of
 the angle between friction and slip; the energy dissipated and gained by contacts, J; the number of
-impacts; the number of changes of mode.
+impacts; the number of changes of mode; the number of steps in which contacts were closed ahead
+(`gauss_seidel`).
 """
 
 from __future__ import annotations
@@ -100,14 +101,14 @@ def certify(p, a, s, rough, smooth, width, fastest, tolerance, left_elsewhere, b
         max(b[6], across),
     )
     c[7], c[8] = b[7] + max(-work, zero), b[8] + max(work, zero)
-    c[9], c[10] = b[9] + impacts, b[10] + changes
+    c[9], c[10], c[11] = b[9] + impacts, b[10] + changes, b[11]
     a.work[0] = work
 
 
 @kernel
-def misses(p, P, s, rough, smooth, boxed):
+def misses(p, P, s, rough, smooth, boxed, width):
     """Return the largest residual of the contact laws under the impulses P, m/s."""
-    speeds(p, P, s, rough, smooth, 0)
+    speeds(p, P, s, rough, smooth, width)
     left = 0.0 * p.h[0]
     for i in range(rough + smooth - boxed, rough + smooth):
         n = normal(i, rough)
@@ -194,7 +195,7 @@ def _separate(p, a, s, i, rough, smooth, width, deep):
     )
     a.shift[n] = before + more
     if width > 0:
-        push(p, s, rough, smooth, n, more, width)
+        push(p, s, rough, smooth, i, more, width)
     else:
         for j in range(rough + smooth):  # what a boxed row has here is not used
             s.lift[j] = s.lift[j] - p.W[n, normal(j, rough)] * more

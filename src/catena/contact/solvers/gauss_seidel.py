@@ -20,6 +20,9 @@ those of [Moreau1988].
     shift     moves positions, not speeds, out of penetrations at the end of the step; and where a
               gap is used up, moves them there
 
+A body that would be through a thinner one by the middle of the next step, or more than half way, is
+stopped ahead: its contact takes the impact now, at a distance. The certificate counts such steps.
+
 A gap that is used up in a step without rebound requires two things: positions that reach the
 surface and no farther, and speeds after the whole impact. One impulse cannot do both: the rest of
 the approach would be stopped in the next step, by a second impact, and two impacts with friction
@@ -33,7 +36,7 @@ from ...spatial import any_lane, kernel, select, sqrt
 from ..patches import fill, sum_up
 from ..problem import (
     IMPACT_SPEED_RATIO,
-    MAX_INTERIOR_POINT_ROWS,
+    MAX_DENSE_ROWS,
     MAX_UNPACKED_CONTACTS,
     TINY,
     ContactProblem,
@@ -56,7 +59,8 @@ ONE_TURN_SWEEPS = 16
 CLOSED_GAP_RATIO = 1e-3
 # A lane has converged if a sweep changes its speeds by less than this share of the tolerance.
 CONVERGED_SHARE = 0.1
-# After 64, 128, ... sweeps, where sweep & mask equals the mask, all contacts are solved together.
+# After 64, 128, ... sweeps, where sweep & mask equals the mask, all contacts are solved together:
+# the first time by the reduced system where there is a factor of W, which is quick, then by W.
 INTERIOR_POINT_SWEEP_MASK = 63
 # With boxed rows, after 4, 8, ... sweeps, where sweep & mask equals the mask, all rows are solved
 # for fixed modes.
@@ -85,6 +89,8 @@ def solve_contacts(
         fastest = fill(p, s, rough, groups, pairs, points, fastest)
     _targets(p, a, s, rough, smooth - boxed, fastest)
     pace = _limits(p, a, s, rough, smooth, boxed, fastest)
+    for r in range(3 * rough + smooth):  # where nothing moves nothing is solved
+        a.P[r] = select(pace > 0.0, a.P[r], 0.0 * pace)
     if rough + smooth > MAX_UNPACKED_CONTACTS or points > 0:
         few, alone, left = pack(p, a, s, rough, smooth, width, points)
         problem, answer = selected(p, a, s)
@@ -169,19 +175,22 @@ def _sweep(p, a, s, rough, smooth, width, iterations, tolerance, fastest, busy, 
         busy = select(change > CONVERGED_SHARE * tolerance * fastest, busy, 0.0 * busy)
         if not any_lane(busy > 0.5):
             break
-        if (
-            sweep & INTERIOR_POINT_SWEEP_MASK == INTERIOR_POINT_SWEEP_MASK
-            and 3 * rough + smooth <= MAX_INTERIOR_POINT_ROWS
-        ):
-            busy = _solve_by_interior_point(
-                p, a, s, rough, smooth, width, busy, fastest, tolerance, boxed
-            )
+        few = 3 * rough + smooth <= MAX_DENSE_ROWS
+        if sweep & INTERIOR_POINT_SWEEP_MASK == INTERIOR_POINT_SWEEP_MASK and (width > 0 or few):
+            reduced = 0
+            if width > 0:
+                reduced = 1 if sweep == INTERIOR_POINT_SWEEP_MASK else 0
+                reduced = reduced if few else 1
+                if reduced < 1:
+                    whole_matrix(p.W, s.W, rough, smooth, width)
+            busy = interior(p, a, s, rough, smooth, width, reduced, busy, fastest, tolerance, boxed)
+            speeds(p, a.P, s, rough, smooth, width)
             forget(s, 3 * rough + smooth, 0.0 * busy)
         elif sweep < accelerated:
             if (
                 boxed > 0
                 and sweep & ACTIVE_SET_SWEEP_MASK == ACTIVE_SET_SWEEP_MASK
-                and 3 * rough + smooth <= MAX_INTERIOR_POINT_ROWS
+                and 3 * rough + smooth <= MAX_DENSE_ROWS
             ):
                 if width > 0 and sweep == ACTIVE_SET_SWEEP_MASK:
                     whole_matrix(p.W, s.W, rough, smooth, width)
@@ -193,23 +202,6 @@ def _sweep(p, a, s, rough, smooth, width, iterations, tolerance, fastest, busy, 
             if sweep == accelerated:
                 forget(s, 3 * rough + smooth, 0.0 * busy)
             follow(p, a, s, rough, smooth, width, busy, sweep, boxed)
-
-
-@kernel
-def _solve_by_interior_point(p, a, s, rough, smooth, width, busy, fastest, tolerance, boxed):
-    """Solve all contacts at once by the interior-point method, which needs the matrix W (copied to
-    s.W where p.W is a factor); return the lanes that have not converged.
-    """
-    if width > 0:
-        whole_matrix(p.W, s.W, rough, smooth, width)
-        full = ContactProblem(
-            p.gap, p.before, p.free, s.W, p.P, p.mode, p.e, p.static, p.kinetic, p.so_far, p.h
-        )
-        busy = interior(full, a, s, rough, smooth, busy, fastest, tolerance, boxed)
-    else:
-        busy = interior(p, a, s, rough, smooth, busy, fastest, tolerance, boxed)
-    speeds(p, a.P, s, rough, smooth, width)
-    return busy
 
 
 @kernel
@@ -272,6 +264,8 @@ def _targets(p, a, s, rough, smooth, fastest):
     h = p.h[0]
     bouncing = 0.0 * fastest
     landing = 0.0 * fastest
+    ahead = 0.0 * fastest
+    one = 1.0 + 0.0 * fastest
     for i in range(rough + smooth):
         gap = p.gap[i]
         s.on[i] = select(gap <= h * fastest, 1.0 + 0.0 * gap, 0.0 * gap)
@@ -283,7 +277,9 @@ def _targets(p, a, s, rough, smooth, fastest):
             )
             on = s.on[i] > 0.5
             bouncing = max(bouncing, select(on, s.lift[i], 0.0 * gap))
+            ahead = max(ahead, select(on, select(_passes(p, i, n, h), one, 0.0 * gap), 0.0 * gap))
             landing = max(landing, select(on, lands, 0.0 * gap))
+    p.so_far[11] = p.so_far[11] + ahead
     for i in range(rough):
         if any_lane(s.on[i] > 0.5):
             _target(p, s, i, 3 * i, fastest, h, bouncing, landing)
@@ -372,11 +368,24 @@ def _target(p, s, i, n, fastest, h, bouncing, landing):
     asked = select(
         rebound > 0.0, rebound, select(gap > CLOSED_GAP_RATIO * h * fastest, left, rests)
     )
+    passes = _passes(p, i, n, h)
+    thrown = max(-p.e[i] * p.before[n], 0.0 * left)
+    asked = select(passes, thrown, asked)
     s.target[i] = select(s.on[i] > 0.5, asked, 0.0 * asked)  # a gap may be infinite
     rests = select(bouncing > 0.0, rests, 0.0 * rests)
     after = select(gap > CLOSED_GAP_RATIO * h * fastest, 0.0 * left, rests)
     after = select(rebound > 0.0, rebound, after)
+    after = select(passes, thrown, after)
     s.after[i] = select(s.on[i] > 0.5, after, 0.0 * asked)
+
+
+@kernel
+def _passes(p, i, n, h):
+    """Whether a contact does not close in this step, and is more than half way through the other
+    shape in the middle of the next one.
+    """
+    way = -h * p.free[n]
+    return p.gap[i] >= 0.5 * way and way - p.gap[i] > 0.5 * p.thickness[i]
 
 
 @kernel
@@ -415,7 +424,7 @@ def _solve_with_friction(p, a, s, i, rough, smooth, width, busy, turns):
     own = s.own
     B = s.block
     P, x, y = a.P[n], a.P[n + 1], a.P[n + 2]
-    r, ux, uy = speeds3(p, s, n, width)
+    r, ux, uy = speeds3(p, s, i, width)
     r = r - s.target[i]
     P0 = P - (B[i, 0] * r + B[i, 1] * ux + B[i, 2] * uy)
     x0 = x - (B[i, 1] * r + B[i, 3] * ux + B[i, 4] * uy)
@@ -444,7 +453,7 @@ def _solve_with_friction(p, a, s, i, rough, smooth, width, busy, turns):
     dx = select(goes, x1 - x, 0.0 * P)
     dy = select(goes, y1 - y, 0.0 * P)
     a.P[n], a.P[n + 1], a.P[n + 2] = P + dP, x + dx, y + dy
-    push3(p, s, rough, smooth, n, dP, dx, dy, width)
+    push3(p, s, rough, smooth, i, dP, dx, dy, width)
     return max(a00 * abs(dP), max(a11 * abs(dx), a22 * abs(dy)))
 
 
@@ -479,10 +488,10 @@ def _solve_one_row(p, a, s, i, rough, smooth, width, busy):
     n = 2 * rough + i
     own = s.own[i, 0] + TINY
     P = a.P[n]
-    more = max(P - (speed(p, s, n, width) - s.target[i]) / own, 0.0 * P) - P
+    more = max(P - (speed(p, s, i, rough, width) - s.target[i]) / own, 0.0 * P) - P
     more = select(s.on[i] * busy > 0.5, more, 0.0 * P)
     a.P[n] = P + more
-    push(p, s, rough, smooth, n, more, width)
+    push(p, s, rough, smooth, i, more, width)
     return own * abs(more)
 
 
@@ -494,8 +503,8 @@ def _solve_boxed_row(p, a, s, i, rough, smooth, width, busy):
     n = 2 * rough + i
     own = s.own[i, 0] + TINY
     P = a.P[n]
-    more = max(min(P - speed(p, s, n, width) / own, s.mu[i]), -s.mu[i]) - P
+    more = max(min(P - speed(p, s, i, rough, width) / own, s.mu[i]), -s.mu[i]) - P
     more = select(busy > 0.5, more, 0.0 * P)
     a.P[n] = P + more
-    push(p, s, rough, smooth, n, more, width)
+    push(p, s, rough, smooth, i, more, width)
     return own * abs(more)

@@ -29,13 +29,14 @@ from __future__ import annotations
 from ...spatial import any_lane, kernel, select, sqrt
 from ..problem import TINY, normal
 from .certificate import misses
+from .reduced_system import find_profile, reduce, respond, root_times, solve_reduced
 
 # Newton steps.
 MAX_NEWTON_STEPS = 60
 # A step goes at most this share of the way to the border of a cone.
 BORDER_SHARE = 0.9
 # Distance from the border at the start, relative to scaled impulses and speeds of order one.
-START_BORDER_DISTANCE = 0.1
+START_BORDER_DISTANCE = 0.03
 # A coefficient of friction at most this is treated as zero.
 FRICTIONLESS_MU = 1e-6
 # A step reduces tau at most by this factor: the term that is fixed during a step changes too, and x
@@ -44,30 +45,42 @@ MIN_TAU_FACTOR = 0.1
 # A lane whose step is at most this share of the full Newton step stops.
 STALLED_STEP_SHARE = 1e-4
 # A lane has converged if its residual is at most this share of the tolerance.
-CONVERGED_SHARE = 0.1
+CONVERGED_SHARE = 0.5
+# A lane stops whose residual has not fallen to this share of its best one in MAX_IDLE_STEPS steps.
+IMPROVED_SHARE = 0.5
+MAX_IDLE_STEPS = 8
+# A residual, m/s, above all others.
+NO_RESIDUAL = 1e300
 
 
 @kernel
-def interior(p, a, s, rough, smooth, busy, fastest, tolerance, boxed):
-    """Replace the impulses of busy lanes by better ones; return the lanes that have
-    not converged.
+def interior(p, a, s, rough, smooth, width, reduced, busy, fastest, tolerance, boxed):
+    """Replace the impulses of busy lanes by better ones; return the lanes that have not converged.
+    reduced: 1 to solve the reduced system; else W itself is used, which for width > 0 is in s.W.
     """
     zero, k = 0.0 * fastest, rough + smooth
-    many = _scaled(p, s, rough, smooth, fastest, boxed)
-    best = misses(p, a.P, s, rough, smooth, boxed)
+    many = _scaled(p, s, rough, smooth, width, reduced, fastest, boxed)
+    best = misses(p, a.P, s, rough, smooth, boxed, width)
+    if reduced > 0:
+        find_profile(s, rough + smooth, width)
     _start(a, s, rough, smooth - boxed)
     _start_boxed(a, s, rough, smooth, boxed)
     goes = select(many > 0.0, busy, zero)
+    mark, idle = NO_RESIDUAL + zero, zero
     for _ in range(MAX_NEWTON_STEPS):
         tau = _product(s, rough, smooth, boxed) / select(many > 0.0, many, 1.0 + zero)
-        _residual(s, rough, smooth)
-        _factor(s, rough, smooth, boxed)
-        _step(s, rough, smooth, zero, zero, boxed)
+        _residual(p, s, rough, smooth, width, reduced)
+        _factor(p, s, rough, smooth, width, reduced, boxed)
+        _step(p, s, rough, smooth, width, reduced, zero, zero, boxed)
         far = min(BORDER_SHARE * _reach(s, rough, smooth, zero, boxed), 1.0 + zero)
+        _expect_slip(s, rough)
         _step(
+            p,
             s,
             rough,
             smooth,
+            width,
+            reduced,
             tau * max((1.0 - far) * (1.0 - far) * (1.0 - far), MIN_TAU_FACTOR + zero),
             1.0 + zero,
             boxed,
@@ -85,12 +98,15 @@ def interior(p, a, s, rough, smooth, busy, fastest, tolerance, boxed):
                 s.wall[j, side] = select(goes > 0.5, moved, s.wall[j, side])
         # also stops lanes with NaN
         goes = select(_product(s, rough, smooth, boxed) > 0.0, goes, zero)
-        left = _candidate(p, s, rough, smooth, boxed)
+        left = _candidate(p, s, rough, smooth, width, boxed)
         better = select(left < best, goes, zero)
+        falls = left < IMPROVED_SHARE * mark
+        mark, idle = select(falls, left, mark), select(falls, zero, idle + 1.0)
         best = select(better > 0.5, left, best)
         for n in range(3 * rough + smooth):
             a.P[n] = select(better > 0.5, s.P[n], a.P[n])
         goes = select(best > CONVERGED_SHARE * tolerance * fastest, goes, zero)
+        goes = select(idle < MAX_IDLE_STEPS, goes, zero)
         if not any_lane(goes > 0.5):
             break
     return select(best > CONVERGED_SHARE * tolerance * fastest, busy, zero)
@@ -98,9 +114,9 @@ def interior(p, a, s, rough, smooth, busy, fastest, tolerance, boxed):
 
 # --- the scaled problem
 @kernel
-def _scaled(p, s, rough, smooth, fastest, boxed):
-    """Compute s.H = W' and s.b, and the scales of the rows (zero for inactive contacts); return the
-    number of active contacts, boxed rows counted twice.
+def _scaled(p, s, rough, smooth, width, reduced, fastest, boxed):
+    """Compute s.b, s.H = W' where W is known, and the scales of the rows (zero for inactive
+    contacts); return the number of active contacts, boxed rows counted twice.
     """
     zero = 0.0 * fastest
     most, many = zero, zero
@@ -108,8 +124,8 @@ def _scaled(p, s, rough, smooth, fastest, boxed):
         s.scale[n] = zero
     for i in range(rough + smooth):
         n = normal(i, rough)
-        root = sqrt(p.W[n, n] + TINY)
-        on = select(p.W[n, n] > 0.0, s.on[i], zero)
+        root = sqrt(s.own[i, 0] + TINY)
+        on = select(s.own[i, 0] > 0.0, s.on[i], zero)
         if i >= rough + smooth - boxed:
             on = select(s.mu[i] > 0.0, on, zero)
             many = many + on
@@ -133,8 +149,11 @@ def _scaled(p, s, rough, smooth, fastest, boxed):
             )
     for row in range(3 * rough + smooth):
         s.dx[row], s.dy[row] = zero, zero
-        for column in range(3 * rough + smooth):
-            s.H[row, column] = p.W[row, column] * s.scale[row] * s.scale[column]
+    if reduced < 1:
+        W = s.W if width > 0 else p.W
+        for row in range(3 * rough + smooth):
+            for column in range(3 * rough + smooth):
+                s.H[row, column] = W[row, column] * s.scale[row] * s.scale[column]
     return many
 
 
@@ -191,7 +210,7 @@ def _within(P, scale, unit):
 
 
 @kernel
-def _candidate(p, s, rough, smooth, boxed):
+def _candidate(p, s, rough, smooth, width, boxed):
     """Compute s.P, the impulses of x projected onto their cones and limits; return their residual,
     m/s.
     """
@@ -209,21 +228,45 @@ def _candidate(p, s, rough, smooth, boxed):
             reach = s.mu[i] * s.P[n]
             far = reach / max(sqrt(x * x + y * y), reach + TINY)
             s.P[n + 1], s.P[n + 2] = far * x, far * y
-    return misses(p, s.P, s, rough, smooth, boxed)
+    return misses(p, s.P, s, rough, smooth, boxed, width)
 
 
 # --- one step
 @kernel
-def _residual(s, rough, smooth):
+def _residual(p, s, rough, smooth, width, reduced):
     """Compute r = W' x + b + |y_t| - y, and the Nesterov-Todd scaling of each contact."""
+    _respond(p, s, s.x, rough, smooth, width, reduced)
     for i in range(rough + smooth):
         n = normal(i, rough)
         for r in range(3 if i < rough else 1):
-            s.r[n + r] = s.b[n + r] - s.y[n + r] + _times(s.H, s.x, n + r, rough, smooth)
+            s.r[n + r] = s.b[n + r] - s.y[n + r] + s.t[n + r]
         if i < rough:
             s.r[n] += sqrt(s.y[n + 1] * s.y[n + 1] + s.y[n + 2] * s.y[n + 2])
             _scaling(s, i, n)
         s.r[n] = select(s.scale[n] > 0.0, s.r[n], 0.0 * s.r[n])
+
+
+@kernel
+def _expect_slip(s, rough):
+    """Add the change of |y_t| in the predictor to r, so that the corrector has it to first
+    order.
+    """
+    for i in range(rough):
+        n = 3 * i
+        x = s.y[n + 1]
+        y = s.y[n + 2]
+        change = (x * s.dy[n + 1] + y * s.dy[n + 2]) / sqrt(x * x + y * y + TINY)
+        s.r[n] = select(s.scale[n] > 0.0, s.r[n] + change, s.r[n])
+
+
+@kernel
+def _respond(p, s, x, rough, smooth, width, reduced):
+    """Compute s.t = W' x."""
+    if reduced > 0:
+        respond(p, s, x, rough, smooth, width)
+    else:
+        for n in range(3 * rough + smooth):
+            s.t[n] = _times(s.H, x, n, rough, smooth)
 
 
 @kernel
@@ -279,8 +322,31 @@ def _det(x, y, z):
 
 
 @kernel
-def _factor(s, rough, smooth, boxed):
-    """Compute the Cholesky factor, L L' = W' + Theta; inactive contacts have only their Theta."""
+def _factor(p, s, rough, smooth, width, reduced, boxed):
+    """Factor W' + Theta, where inactive contacts have only their Theta: W' + Theta itself, or with
+    a factor of W the matrix of `reduced_system`.
+    """
+    if reduced > 0:
+        for row in range(3 * rough, 3 * rough + smooth):
+            s.f[row] = _theta_of_row(s, row, 3 * rough + smooth - boxed)
+        reduce(p, s, rough, smooth, width)
+    else:
+        _factor_dense(s, rough, smooth, boxed)
+
+
+@kernel
+def _theta_of_row(s, row, first):
+    """Return Theta of a contact with one row. first: the first boxed row."""
+    if row < first:
+        theta = s.y[row] / s.x[row]
+    else:
+        theta = _theta_boxed(s, row - first, row)
+    return theta
+
+
+@kernel
+def _factor_dense(s, rough, smooth, boxed):
+    """Compute the Cholesky factor, L L' = W' + Theta."""
     for i in range(rough):
         for j in range(i):
             _blocks(s, 3 * i, 3 * j)
@@ -292,11 +358,7 @@ def _factor(s, rough, smooth, boxed):
     for row in range(3 * rough, 3 * rough + smooth):
         for column in range(row):
             _entry(s, 0.0 * s.unit[0], row, column)
-        if row < first:
-            theta = s.y[row] / s.x[row]
-        else:
-            theta = _theta_boxed(s, row - first, row)
-        _entry(s, theta, row, row)
+        _entry(s, _theta_of_row(s, row, first), row, row)
 
 
 @kernel
@@ -371,7 +433,7 @@ def _theta_boxed(s, j, row):
 
 
 @kernel
-def _step(s, rough, smooth, tau, second, boxed):
+def _step(p, s, rough, smooth, width, reduced, tau, second, boxed):
     """Compute the Newton step dx, dy towards x o y = tau e. second: 1 to include the product of the
     last dx and dy (corrector), else 0 (predictor).
     """
@@ -385,9 +447,15 @@ def _step(s, rough, smooth, tau, second, boxed):
         else:
             aim = (tau - second * s.dx[n] * s.dy[n]) / s.x[n] - s.y[n] - s.r[n]
             s.t[n] = select(s.scale[n] > 0.0, aim, 0.0 * aim)
-    _solve(s, rough, smooth)
+    if reduced > 0:
+        solve_reduced(p, s, rough, smooth, width)
+    else:
+        _solve(s, rough, smooth)
     for n in range(3 * rough + smooth):
-        s.dx[n], s.dy[n] = s.t[n], s.r[n] + _times(s.H, s.t, n, rough, smooth)
+        s.dx[n] = s.t[n]
+    _respond(p, s, s.dx, rough, smooth, width, reduced)
+    for n in range(3 * rough + smooth):
+        s.dy[n] = s.r[n] + s.t[n]
     for j in range(boxed):
         n = first + j
         up, down = s.wall[j, 4] + s.x[n], s.wall[j, 4] - s.x[n]
@@ -431,25 +499,18 @@ def _aim(s, i, n, tau, second):
     v1 = s.w[i, 5]
     v2 = s.w[i, 6]
     beta = s.w[i, 7]
-    l0, l1, l2 = _root(v0, v1, v2, beta, s.x[n], s.x[n + 1], s.x[n + 2])
-    p0, p1, p2 = _root(v0, v1, v2, beta, s.dx[n], s.dx[n + 1], s.dx[n + 2])
-    q0, q1, q2 = _root(v0, -v1, -v2, 1.0 / beta, s.dy[n], s.dy[n + 1], s.dy[n + 2])
+    l0, l1, l2 = root_times(v0, v1, v2, beta, s.x[n], s.x[n + 1], s.x[n + 2])
+    p0, p1, p2 = root_times(v0, v1, v2, beta, s.dx[n], s.dx[n + 1], s.dx[n + 2])
+    q0, q1, q2 = root_times(v0, -v1, -v2, 1.0 / beta, s.dy[n], s.dy[n + 1], s.dy[n + 2])
     c0 = tau - second * (p0 * q0 + p1 * q1 + p2 * q2)
     c1 = -second * (p0 * q1 + q0 * p1)
     c2 = -second * (p0 * q2 + q0 * p2)
     z0 = (l0 * c0 - l1 * c1 - l2 * c2) / _det(l0, l1, l2)
-    z0, z1, z2 = _root(v0, v1, v2, beta, z0, (c1 - z0 * l1) / l0, (c2 - z0 * l2) / l0)
+    z0, z1, z2 = root_times(v0, v1, v2, beta, z0, (c1 - z0 * l1) / l0, (c2 - z0 * l2) / l0)
     grips = s.scale[n + 1] > 0.0
     s.t[n] = select(s.scale[n] > 0.0, z0 - s.y[n] - s.r[n], 0.0 * z0)
     s.t[n + 1] = select(grips, z1 - s.y[n + 1] - s.r[n + 1], 0.0 * z1)
     s.t[n + 2] = select(grips, z2 - s.y[n + 2] - s.r[n + 2], 0.0 * z2)
-
-
-@kernel
-def _root(v0, v1, v2, beta, x, y, z):
-    """Return beta (2 v v' - J) times the vector (x, y, z)."""
-    along = 2.0 * (v0 * x + v1 * y + v2 * z)
-    return beta * (along * v0 - x), beta * (along * v1 + y), beta * (along * v2 + z)
 
 
 @kernel

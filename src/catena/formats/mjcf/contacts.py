@@ -3,7 +3,8 @@
 MuJoCo's contacts are soft, catena's are rigid. The elements correspond as follows:
 
     plane of the ground, at any pose   the half-space below a frame
-    contype, conaffinity               which bodies touch a plane
+    other geoms of the ground          its shapes, height fields among them, with one law for a body
+    contype, conaffinity               which bodies touch a plane, or the ground
     pair                               a contact of the two bodies, or of a body and a plane
     exclude                            pairs of bodies left out
     friction, condim, priority         Coulomb's coefficient: the first number; none where condim
@@ -20,9 +21,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from ...collision import find_pair
 from ...model import GROUND, CollisionFilter, Contact, Frame
 from ..mapping import MappingReport
-from .geoms import HFIELD, MESH, PLANE, SDF, MeshFiles, is_shape
+from .geoms import KINDS, MESH, PLANE, SDF, MeshFiles, is_shape
 from .names import Names
 from .poses import pose
 
@@ -61,10 +63,13 @@ def touched(
         if m.geom_type[g] == PLANE and not m.geom_bodyid[g]
     }
     frames = [Frame(s, GROUND, pose(m.geom_pos[g], m.geom_quat[g])) for g, s in planes.items()]
-    _report_untouched(m, [g for g in masked if g not in planes], files, names, mapping)
+    standing = [g for g in solid if not m.geom_bodyid[g] and m.geom_type[g] != PLANE]
+    others = [g for g in masked if g not in planes and g not in standing]
+    _report_untouched(m, others, files, names, mapping)
     unshaped = {g for g in range(m.ngeom) if not is_shape(m, g, files)}
     found = [
         *_on_planes(m, solid, planes, names, mapping),
+        *_on_ground(m, solid, standing, names, mapping),
         *_pairs(m, unshaped, planes, names, mapping),
     ]
     unique = {c.name: c for c in found}  # what a pair says replaces what masks say
@@ -90,6 +95,35 @@ def _on_planes(
             spread = len({*laws}) > 1
             mapping.approximate("contact", name, law.sentence(spread) + also)
             yield Contact(((names.body(b),), surface), law.friction, law.restitution, name=name)
+
+
+def _on_ground(
+    m: Any, solid: list[int], standing: list[int], names: Names, mapping: MappingReport
+) -> Iterator[Contact]:
+    """Yield the contacts with the shapes of the ground that are no planes."""
+    excluded = {frozenset(pair) for pair in _excluded(m)}
+    for b in (b for b in range(1, m.nbody) if m.body_weldid[b]):
+        meeting = [
+            (g, s) for g in solid if m.geom_bodyid[g] == b for s in standing if _meet(m, g, s)
+        ]
+        if not meeting or frozenset((0, b)) in excluded:
+            continue
+        name = f"{names.body(b)} on {GROUND}"
+        kinds = {(KINDS[int(m.geom_type[s])], KINDS[int(m.geom_type[g])]) for g, s in meeting}
+        apart = sorted(pair for pair in kinds if "mesh" in pair or find_pair(*pair) is None)
+        if apart:
+            surface, touching = apart[0]
+            mapping.refuse(
+                "contact",
+                name,
+                f"a {touching} on a {surface} of the ground is not taken; give the body boxes,"
+                " spheres or capsules that collide, and contacts of its own",
+            )
+            continue
+        laws = [_geom_law(m, g, s) for g, s in meeting]
+        law = _Law(max(x.friction for x in laws), max(x.restitution for x in laws))
+        mapping.approximate("contact", name, law.sentence(len({*laws}) > 1))
+        yield Contact(((names.body(b),), GROUND), law.friction, law.restitution, name=name)
 
 
 def _pairs(
@@ -143,9 +177,7 @@ def _report_untouched(
     """Report the geoms that collide in MuJoCo but have no contact in the mechanism."""
     for g in others:
         name = m.geom(g).name or f"of {names.body(int(m.geom_bodyid[g]))}"
-        if m.geom_type[g] == HFIELD:
-            mapping.refuse("geom", name, "nothing touches a height field here")
-        elif m.geom_type[g] == MESH and m.mesh(int(m.geom_dataid[g])).name not in files:
+        if m.geom_type[g] == MESH and m.mesh(int(m.geom_dataid[g])).name not in files:
             mapping.refuse("geom", name, "nothing touches a mesh without a file here")
         elif m.geom_type[g] == SDF:
             mapping.refuse("geom", name, "nothing touches a signed distance field here")
@@ -153,7 +185,11 @@ def _report_untouched(
             mapping.refuse("geom", name, "a plane that moves is no surface here")
         elif not m.body_weldid[m.geom_bodyid[g]]:
             mapping.refuse(
-                "geom", name, "bodies touch the planes of the ground, not its other geoms"
+                "geom",
+                name,
+                "a plane of a body that does not move touches nothing here"
+                if m.geom_type[g] == PLANE
+                else "it is on a body that does not move, and not on the world",
             )
 
 

@@ -12,6 +12,19 @@ from .poses import pose
 
 PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH, SDF = range(9)  # mjtGeom
 
+# the kinds of shapes, in the order of mjtGeom
+KINDS = (
+    "plane",
+    "heightfield",
+    "sphere",
+    "capsule",
+    "ellipsoid",
+    "cylinder",
+    "box",
+    "mesh",
+    "signed distance field",
+)
+
 
 MeshFiles = dict[str, str]  # {mesh: its file}
 
@@ -31,9 +44,7 @@ def is_shape(m: Any, g: int, files: MeshFiles) -> bool:
     file do not.
     """
     kind = int(m.geom_type[g])
-    return kind not in (HFIELD, MESH, SDF) or (
-        kind == MESH and m.mesh(int(m.geom_dataid[g])).name in files
-    )
+    return kind not in (MESH, SDF) or (kind == MESH and m.mesh(int(m.geom_dataid[g])).name in files)
 
 
 def shapes(
@@ -77,17 +88,25 @@ def _shape(m: Any, g: int, body: str, files: MeshFiles, mapping: MappingReport) 
             @ pose(m.mesh_pos[mesh], m.mesh_quat[mesh]).inverse()
         )
         return Shape("mesh", tuple(float(x) for x in m.mesh_scale[mesh]), X, file, **seen)
+    if kind == HFIELD:
+        mapping.take("geom", name or f"of {body}", "the surface of its grid; it has no base")
+        size, grid = _grid(m, int(m.geom_dataid[g]))
+        X = pose(m.geom_pos[g], m.geom_quat[g])
+        return Shape("heightfield", size, X, heights=grid, **seen)
     if kind not in sizes:
-        word = (
-            "mesh without a file"
-            if kind == MESH
-            else "height field"
-            if kind == HFIELD
-            else "signed distance field"
-        )
+        word = "mesh without a file" if kind == MESH else "signed distance field"
         mapping.refuse(
             "geom", name or f"of {body}", f"a {word} is not taken as a shape; its mass is"
         )
         return None
     mapping.take("geom", name or f"of {body}")
     return Shape(*sizes[kind], pose(m.geom_pos[g], m.geom_quat[g]), **seen)
+
+
+def _grid(m: Any, field: int) -> tuple[tuple[float, float, float], Any]:
+    """Return the length, the width and the height of a height field, m, and its grid, 0 to 1."""
+    x, y, top, _ = (float(s) for s in m.hfield_size[field])
+    rows, columns = int(m.hfield_nrow[field]), int(m.hfield_ncol[field])
+    first = int(m.hfield_adr[field])
+    grid = m.hfield_data[first : first + rows * columns].reshape(rows, columns)
+    return (2 * x, 2 * y, top), grid

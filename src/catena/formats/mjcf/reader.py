@@ -9,15 +9,18 @@ from typing import Any
 
 from ... import spatial
 from ...model import (
+    GROUND,
     IDENTITY,
     ORIGIN,
     Body,
+    Contact,
     Frame,
     Joint,
     Matrix,
     Mechanism,
     Mimic,
     Pose,
+    Shape,
     Vector,
     vector,
 )
@@ -88,7 +91,7 @@ def read(
         loops=tuple(loops),
         loads=tuple(loads),
         constraints=tuple(held),
-        ground=shapes(m, 0, files, names, mapping),
+        ground=_ground(shapes(m, 0, files, names, mapping), touching),
         collisions=exclusions(m, names, mapping),
         contacts=touching,
         as_found=True,
@@ -123,6 +126,15 @@ def _inertial(m: Any, b: int) -> tuple[Vector, Matrix]:
 
 def _following(j: Joint, mimics: dict[str, Mimic]) -> Joint:
     return replace(j, mimic=mimics[j.name]) if j.name in mimics else j
+
+
+def _ground(shapes: tuple[Shape, ...], touching: tuple[Contact, ...]) -> tuple[Shape, ...]:
+    """Return the shapes of the ground. Where bodies touch them, planes do not collide among them,
+    because their contacts are with frames.
+    """
+    if not any(c.between[1] == GROUND for c in touching):
+        return shapes
+    return tuple(replace(s, collides=s.collides and s.kind != "plane") for s in shapes)
 
 
 def _gravity(m: Any) -> Vector:

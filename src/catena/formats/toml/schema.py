@@ -343,6 +343,21 @@ ROTATION = register(
 )
 
 
+_GRID = (
+    FileKey(
+        "heights",
+        Several(Several(Quantity("number"), 2), 2),
+        "rows of numbers; the first row is at the smallest y",
+    ),
+    FileKey(
+        "file",
+        Text("name of a file"),
+        "in place of heights: an image, whose first row is at the largest y and whose brightness is"
+        " 0 to 1, or a table or NumPy array of numbers",
+    ),
+)
+
+
 def _shape_kinds() -> Iterable[FileKind]:
     for k in shapes.KINDS.values():
         size = FileKey(
@@ -360,9 +375,11 @@ def _shape_kinds() -> Iterable[FileKind]:
                 needed=True,
             ),
         )
-        yield FileKind(
-            k.name, k.doc, (*((size,) if k.sizes else ()), *(file if k.from_file else ()))
-        )
+        keys = (*((size,) if k.sizes else ()), *(file if k.from_file else ()))
+        if k.has_grid:
+            yield FileKind(k.name, k.doc, (*keys, *_GRID), (("heights",), ("file",)))
+        else:
+            yield FileKind(k.name, k.doc, keys)
 
 
 def _shape(name: str, heading: str, doc: str, collides: bool) -> FileTable:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...errors import MechanismError
 from ...model import SHAPE_KINDS as KINDS
 from ...model import CollisionFilter, Shape
 from .poses import read_pose
@@ -22,14 +23,24 @@ def read_shape(t: Table, collides: bool = False) -> Shape:
             SHAPE.word,
             *SHAPE.names,
             *(("size",) if kind.sizes else ()),
-            *(("file",) if kind.from_file else ()),
+            *(("file",) if kind.from_file or kind.has_grid else ()),
+            *(("heights",) if kind.has_grid else ()),
         )
     )
     default = (1.0,) * len(kind.sizes) if kind.from_file else REQUIRED if kind.sizes else ()
     size = t.vector("size", kind.measure, default, kind.sizes, instead=1.0)
     file = t.text("file", REQUIRED if kind.from_file else "")
+    heights = tuple(t.items("heights", [])) if kind.has_grid else ()
+    if kind.has_grid and bool(heights) == bool(file):
+        t.fault("give either heights, a list of rows of numbers, or the file that holds them")
     flags = t.flag("collides", collides), t.flag("drawn", True)
-    return Shape(word, size, read_pose(t), file, _colour(t), *flags, t.text("name", ""))
+    try:
+        return Shape(
+            word, size, read_pose(t), file, _colour(t), *flags, t.text("name", ""), heights
+        )
+    except MechanismError as why:
+        t.fault(str(why))
+        return Shape("sphere", (1.0,))
 
 
 def read_collisions(top: Table) -> CollisionFilter:

@@ -181,6 +181,8 @@ def _shape(s: Shape) -> Pairs:
     yield from _pose(s.pose)
     if s.file:
         yield "file", _string(s.file)
+    if s.heights:
+        yield "heights", f"[{', '.join(_list(row) for row in s.heights)}]"
     if s.colour:
         yield "colour", _list(s.colour)
     if s.collides:

@@ -10,12 +10,13 @@ from functools import partial
 
 import numpy as np
 
+from ...errors import CatenaError
 from ...model import GROUND, Shape
 from ...model import SHAPE_KINDS as KINDS
-from ...registry import Registry
+from ...registry import Registry, loaded
 from . import meshes
 from .drawing import BODY_COLOURS, DARK, STEEL, Colour, Drawing, along, glass, scaled
-from .geometry import Geometry, ball, box, capsule, cylinder, hull, rod
+from .geometry import Geometry, ball, box, capsule, creased, cylinder, hull, rod
 from .skeleton import Limb
 
 Array = np.ndarray
@@ -163,6 +164,12 @@ def _shape(d: Drawing, body: str, key: str, s: Shape, colour: Colour) -> None:
             made = meshes.stand_in(4 * d.unit)
             shade = glass(DARK, 0.4)
         shade = shade if s.colour or shade[3] < 1 else (0.80, 0.81, 0.83, 1.0)
+    elif kind.triangles:
+        try:
+            made = creased(*loaded(kind.triangles)(s, size))
+        except CatenaError as why:
+            d.notes.append(f"{body}: {why}; it is not drawn")
+            return
     elif s.kind in GLYPHS:
         made = GLYPHS[s.kind].solid(size, d.unit)
     elif kind.hull is not None and len(kind.hull(size)) > 3:

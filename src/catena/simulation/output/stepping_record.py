@@ -165,6 +165,7 @@ def residuals(plan: RunPlan, x: Array, rows: ContactRows | None) -> dict[str, Ar
         "dissipated": own["dissipated"],
         "impacts": own["impacts"],
         "changes": own["changes"],
+        "ahead": own["ahead"],
     }
 
 
@@ -185,5 +186,6 @@ def ledger(plan: RunPlan, seen: Extremes) -> ContactLedger:
         residual=seen.residual,
         asked=c.residual,
         unconverged=int(seen.unconverged),
+        ahead=int(seen.ahead),
         stepped=True,
     )

@@ -10,14 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from ...collision import Polyhedron, polyhedron
+from ...collision import Polyhedron, polyhedron, reach_of_grid
 from ...collision.manifolds import Hulls
+from ...model import SHAPE_KINDS as KINDS
 from ...model import Pose, Shape
 from ...spatial import sqrt
 
 # the largest hull of a mesh that time stepping admits: faces, and corners of one face
 MOST_FACES = 32
-MOST_FACE_CORNERS = 8
+MOST_FACE_CORNERS = 16
 UNIT = Shape("box", (1.0, 1.0, 1.0))
 
 
@@ -39,6 +40,8 @@ def radius_of(shape: Shape, size: Sequence[Any]) -> Any:
     """Return the radius (m) of a ball about the middle of a shape that contains it. size: as
     `size_of` returns it.
     """
+    if KINDS[shape.kind].has_grid:
+        return reach_of_grid(shape, size)
     if shape.kind == "mesh":
         return float(np.linalg.norm(hull_of(shape).corners, axis=1).max())
     x, y, z = size
@@ -51,12 +54,18 @@ def sides_of(shape: Shape) -> int:
 
 
 def hulls(
-    pairs: Sequence[Sequence[Shape | None]], sides: int, turn: Sequence[float], owner: Sequence[int]
+    pairs: Sequence[Sequence[Shape | None]],
+    sides: int,
+    turn: Sequence[float],
+    owner: Sequence[int],
+    grids: np.ndarray,
+    fields: np.ndarray,
 ) -> Hulls:
     """Return the tables of the polyhedra of all pairs, each polyhedron once.
 
     pairs: two shapes each, None for one without a polyhedron. sides: the most corners of a face.
     turn: -1 for pairs whose shapes are swapped, else 1. owner: the pair of each contact point.
+    grids, fields: of heightfields, see `Hulls`.
     """
     numbers: dict[Any, int] = {}
     used: list[Polyhedron] = []
@@ -98,6 +107,8 @@ def hulls(
         shape,
         np.array(turn, float),
         np.array(owner, dtype=np.int64),
+        grids,
+        fields,
     )
 
 

@@ -22,6 +22,7 @@ from ...contact import moving, pair_shapes, see, solid, velocity_at
 from ...model import Contact, Mechanism, Shape
 from ...spatial import sub
 from ..terms.contact_rows import TouchingPoint
+from .stepped_fields import field_fault, fields_of
 from .stepped_hulls import (
     MOST_FACE_CORNERS,
     MOST_FACES,
@@ -38,10 +39,11 @@ Array = NDArray[np.float64]
 @dataclass(frozen=True)
 class SteppedPair(ContactPatch):
     """Two shapes whose contact manifold is found in every step. code: the name of the `Manifold`
-    that finds it.
+    that finds it. rank: which of its normals the pair has.
     """
 
     code: str
+    rank: int = 0
 
     @property
     def manifold(self) -> Manifold:
@@ -67,12 +69,20 @@ def stepped_pairs(m: Mechanism) -> tuple[SteppedPair, ...]:
     code.
     """
     found = [
-        SteppedPair(**vars(x), code=x.record.manifold.name)
+        pair
         for x in contact_patches(m)
         if x.record.manifold is not None
+        for pair in _ranks(x, x.record.manifold)
     ]
     order = list(MANIFOLDS)
     return tuple(sorted(found, key=lambda pair: order.index(pair.code)))
+
+
+def _ranks(patch: ContactPatch, manifold: Manifold) -> Iterator[SteppedPair]:
+    """Yield a pair for each normal that two shapes may have at once."""
+    for rank in range(manifold.normals):
+        name = f"{patch.name} point {rank + 1}" if manifold.normals > 1 else patch.name
+        yield SteppedPair(**{**vars(patch), "name": name}, code=manifold.name, rank=rank)
 
 
 @dataclass(frozen=True)
@@ -122,6 +132,8 @@ def patch_faults(m: Mechanism) -> Iterator[str]:
                 " 'events'"
             )
     for pair in stepped_pairs(m):
+        if fault := field_fault(pair.solids[0][1], pair.solids[1][1]):
+            yield f"contact {m.contacts[pair.contact].name!r}: the heightfield of {fault}"
         for body, shape in pair.solids:
             faces, sides = (
                 (len(hull_of(shape).polygons), sides_of(shape)) if shape.kind == "mesh" else (0, 0)
@@ -180,7 +192,8 @@ class PairLayout:
         """The tables of the polyhedra of all pairs."""
         owner = [k for k, pair in enumerate(self.pairs) for _ in range(self.points_of(pair.code))]
         turn = [-1.0 if pair.swapped else 1.0 for pair in self.pairs]
-        return hulls([pair.polyhedra for pair in self.pairs], self.sides, turn, owner)
+        grids, fields = fields_of([(p.solids[0][1], p.solids[1][1], p.rank) for p in self.pairs])
+        return hulls([p.polyhedra for p in self.pairs], self.sides, turn, owner, grids, fields)
 
     @property
     def scratch(self) -> tuple[int, int, int, int]:

@@ -25,6 +25,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
+from ...collision import thickness_of
 from ...compiler import (
     BlockFunction,
     LaneKernel,
@@ -44,6 +45,7 @@ from ...contact import (
     scratch_shapes,
 )
 from ...contact.solvers import solve_contacts
+from ...model import Mechanism
 from ..terms.contact_rows import TouchingPoint
 from ..terms.power import load_power, row_power
 from ..terms.projection import moved
@@ -326,6 +328,7 @@ class SteppedContacts:
             (n, 6),
             (6 * n, width),
             (len(self.rubbing),),
+            (k,),
         )
 
     def solver(self, s: Tracer, lanes: int) -> BlockFunction:
@@ -358,6 +361,11 @@ class SteppedContacts:
             self.layout.points,
             len(self.rubbing),
         )
+
+    def thicknesses(self, m: Mechanism) -> list[float]:
+        """Return how thick both shapes of each contact are together, m."""
+        found = [thickness_of(c.point, m) for c in self.ordered]
+        return found + [np.inf] * (len(self.stops) + len(self.rubbing))
 
     @property
     def laws(self) -> tuple[list[float], list[float], list[float]]:
@@ -533,6 +541,7 @@ def _problem_arrays(
         turns,
         Y.T,
         limit(system.p, h),
+        vector(c.thicknesses(system.mechanism)),
     ]
     return problem, [free, system.q, own, work, system.v, h * tau, *factors], patterns
 
