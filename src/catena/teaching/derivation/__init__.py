@@ -10,6 +10,7 @@ board           expressions become lines here and are compared with a second rou
 observed_motion one such route: finite differences of the bodies' poses
 comparison      two derivations side by side, and which of their terms are the same number
 answers         a student's answers, read by student_notation and compared term by term
+accepted_forms  the forms in which a right answer may be written, decided at answer_states
 kinematics      positions, velocities, angular velocities: how every derivation begins
 one file or function per formulation, listed in DERIVATIONS
 """
@@ -20,7 +21,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ...doors import door
-from ...equations import Derived
+from ...equations import Derived, ground_angles
 from ...errors import FormulationError
 from .board import STATES, Board, WrongLineError
 from .body_steps import ELIMINATED
@@ -63,8 +64,27 @@ def derivation(equations: Derived) -> Derivation:
         steps = (angles_step(board), *steps)
     values = {**board.mechanism.parameters}
     return Derivation(
-        equations.mechanism.name, name, way.source, steps, board.names, STATES, values
+        equations.mechanism.name,
+        name,
+        way.source,
+        steps,
+        board.names,
+        STATES,
+        values,
+        _ground_angles(board),
     )
+
+
+def _ground_angles(board: Board) -> dict[int, tuple[tuple[int, int], ...]]:
+    """Return how the relative angles of a planar linkage add up to angles from the ground; nothing
+    for other mechanisms.
+    """
+    try:
+        chart = ground_angles(board.s.layout)
+    except FormulationError:
+        return {}
+    rows = {k: tuple((i, int(x)) for i, x in enumerate(row) if x) for k, row in enumerate(chart)}
+    return {k: row for k, row in rows.items() if len(row) > 1}
 
 
 def textbook_forms(equations: Derived) -> list[Derivation]:

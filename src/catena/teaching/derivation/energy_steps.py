@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 
 import casadi as ca
@@ -154,7 +155,7 @@ class Energies:
         potential_line = self.board.line(
             scalar("V"), self.V, potential + self.stored, self._potential
         )
-        return kinetic_line, potential_line
+        return kinetic_line, replace(potential_line, datum=True)
 
     @property
     def _rotors(self) -> str:
@@ -338,7 +339,7 @@ def hamilton(board: Board) -> list[Step]:
         Step(
             "Hamilton's function",
             "The energy itself; the speeds in it stand for functions of coordinates and momenta.",
-            (H,),
+            (replace(H, datum=True),),
         ),
         Step(
             "first half",

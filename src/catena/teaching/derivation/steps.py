@@ -4,7 +4,7 @@ found when it was checked.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -31,6 +31,7 @@ class Line:
     between the label and the result, where there is one. right: the terms of the result, one tuple
     for a number, three for a vector. axes: whose axes the three are along. error: the largest
     difference to a second route to the same number, at random states, relative to its size.
+    datum: whether it is a potential, of which a constant may be added.
     """
 
     left: Label | Terms
@@ -38,6 +39,7 @@ class Line:
     means: Label | None = None
     axes: str = ""
     error: float = 0.0
+    datum: bool = False
 
     @property
     def values(self) -> list[Any]:
@@ -84,8 +86,9 @@ class Derivation:
     """The derivation of one mechanism's equations of motion by one formulation, step by step, every
     line checked.
 
-    states: the number of random states at which lines were checked. Iterating over it gives the
-    steps; str() gives the text.
+    states: the number of random states at which lines were checked. ground_angles: {place of a
+    relative angle among the speeds: ((place, sign), ...) of the angles whose sum it is from the
+    ground}, of planar linkages. Iterating over it gives the steps; str() gives the text.
     """
 
     mechanism: str
@@ -95,6 +98,7 @@ class Derivation:
     names: Names
     states: int
     values: dict[str, float] = field(default_factory=dict)
+    ground_angles: Mapping[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[Step]:
         return iter(self.steps)
