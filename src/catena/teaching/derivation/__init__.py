@@ -72,6 +72,7 @@ def derivation(equations: Derived) -> Derivation:
         STATES,
         values,
         _ground_angles(board),
+        equations.mechanism if way.cuts else None,
     )
 
 

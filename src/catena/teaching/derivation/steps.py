@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import sympy as sp
 
 from ...equations.readable import Names, Term
+from ...model import Mechanism
 from ...registry import loaded
 
 Terms = tuple[Term, ...]
@@ -88,7 +89,8 @@ class Derivation:
 
     states: the number of random states at which lines were checked. ground_angles: {place of a
     relative angle among the speeds: ((place, sign), ...) of the angles whose sum it is from the
-    ground}, of planar linkages. Iterating over it gives the steps; str() gives the text.
+    ground}, of planar linkages. free_bodies: the mechanism, where its bodies are cut free and pages
+    show free-body diagrams. Iterating over it gives the steps; str() gives the text.
     """
 
     mechanism: str
@@ -99,6 +101,7 @@ class Derivation:
     states: int
     values: dict[str, float] = field(default_factory=dict)
     ground_angles: Mapping[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)
+    free_bodies: Mechanism | None = field(default=None, repr=False)
 
     def __iter__(self) -> Iterator[Step]:
         return iter(self.steps)
