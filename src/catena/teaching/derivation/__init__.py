@@ -26,6 +26,7 @@ from ...errors import FormulationError
 from .board import STATES, Board, WrongLineError
 from .body_steps import ELIMINATED
 from .euler_angles import angles_step, board_in_angles, rows_need_angles
+from .ground_board import GroundBoard, with_ground_angles
 from .registry import DERIVATIONS, Way, register
 from .steps import Derivation, Line, Step
 
@@ -51,17 +52,23 @@ def derivation(equations: Derived) -> Derivation:
             f"steps: no derivation is written down for {name!r}; those with steps are:"
             f" {', '.join(DERIVATIONS)}"
         )
-    if getattr(equations, "extra", {}).get("coordinates", "joint") != "joint":
-        raise FormulationError(
-            "steps: derivations are written in the joints' own coordinates; leave out"
-            " coordinates='absolute'"
-        )
     way = DERIVATIONS[name]
+    from_ground = getattr(equations, "extra", {}).get("coordinates", "joint") != "joint"
+    if from_ground and not way.ground:
+        able = [w.name for w in DERIVATIONS.values() if w.ground]
+        raise FormulationError(
+            f"steps: derivations in angles from the ground are written by {', '.join(able)}; leave"
+            " out coordinates='absolute', or ask for the equations themselves, `text()`"
+        )
     charted = way.angles and rows_need_angles(equations)
     board = board_in_angles(equations) if charted else Board(equations)
+    if from_ground:
+        board = GroundBoard(equations)
     steps = tuple(step for step in way.steps(board) if step.lines)
     if charted:
         steps = (angles_step(board), *steps)
+    if isinstance(board, GroundBoard):
+        steps = with_ground_angles(board, steps)
     values = {**board.mechanism.parameters}
     return Derivation(
         equations.mechanism.name,
@@ -71,7 +78,7 @@ def derivation(equations: Derived) -> Derivation:
         board.names,
         STATES,
         values,
-        _ground_angles(board),
+        {} if from_ground else _ground_angles(board),
         equations.mechanism if way.cuts else None,
     )
 
