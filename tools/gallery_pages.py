@@ -40,6 +40,10 @@ def main(names: list[str]) -> int:
             ]
             if fault
         ]
+        if not names:
+            pages = ((PAGES / "index.md"), Path(folder) / "index.md")
+            fault = difference(*(page.read_text(encoding="utf-8") for page in pages))
+            faults += [f"index.md: {fault}"] if fault else []
     for fault in faults:
         print(fault)
     print(f"{len(chosen)} pages, {len(faults)} differ from their run")
