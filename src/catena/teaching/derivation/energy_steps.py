@@ -122,11 +122,11 @@ class Energies:
             scale=ca.vertcat(self.board.pushed - self.s.tau, self.board.inertial),
         )
         why = (
-            "The power of the loads without a potential, differentiated by each speed; the forces"
-            " of motors are tau."
+            "The power of the loads that are not in V, differentiated by each speed; the forces of"
+            " motors are tau."
         )
         shown = tuple(line for line in lines if any(line.right))
-        return [Step("loads without a potential", why, shown)] if shown else []
+        return [Step("loads that are not in V", why, shown)] if shown else []
 
     # --- steps
     def opening(self) -> list[Step]:
@@ -191,9 +191,12 @@ class Energies:
                 f"{who} a potential;{level}{', and' if gravity else ''} that of a spring is zero"
                 f" where it is at rest.{inside}"
             )
+        others = self.board.mechanism.loads
+        if gravity and others:
+            return f"V is that of gravity;{level}. The loads are forces Q."
         if gravity:
             return f"Of the forces here gravity alone has a potential;{level}."
-        return "No force here has a potential."
+        return "V is zero: the loads are forces Q." if others else "No force here has a potential."
 
     def momenta(self, labels: Sequence[Label] | None = None) -> Step:
         """Return the step of dT/dv."""
@@ -208,10 +211,13 @@ class Energies:
         lines = self.board.lines(
             slope("T", self.board.names["v"], True), self.bodies.rate(self.h), self.momentum_rate
         )
+        moved = ca.jtimes(self.h, self.s.q, self.s.coordinate_rate())
+        size = np.abs(self.board.numbers(self.momentum_rate)).max(initial=0.0)
+        turned = np.abs(self.board.numbers(moved)).max(initial=0.0) > 1e-12 * size
+        more = ", coordinates bring their rates" if turned else ""
         return Step(
             "rates of the momenta",
-            "Differentiate each momentum in time: speeds become accelerations, angles bring their"
-            " rates.",
+            f"Differentiate each momentum in time: speeds become accelerations{more}.",
             tuple(lines),
         )
 
@@ -307,7 +313,7 @@ def lagrange(board: Board) -> list[Step]:
     rows = rate_rows(board) + board.rows(left, e.force + board.A.T @ board.lam)
     why = (
         "Put them into d/dt dT/dv - dT/dq + dV/dq = Q and collect accelerations first, then"
-        " products of speeds, then weights"
+        " products of speeds, then what remains"
     )
     held = "; A' lambda is what the constraints do" if board.lam.numel() else ""
     return [
