@@ -501,6 +501,14 @@ def test_steps_in_angles_from_the_ground_are_the_textbook_s() -> None:
         assert sp.simplify(own - row) == 0
 
 
+def test_lines_in_latex_are_numbered_and_referable(cart_pole) -> None:
+    source = cart_pole.latex()
+    for k, step in enumerate(cart_pole.steps, 1):
+        for n in range(1, len(step.lines) + 1):
+            assert source.count(rf"\tag{{{k}.{n}}}\label{{eq:lagrange-{k}.{n}}}") == 1
+    assert r"$\frac{d}{dt}\frac{\partial T}{\partial v} - \frac{\partial T}" in source  # in prose
+
+
 def test_momenta_in_angles_from_the_ground() -> None:
     d = derive(load("double_pendulum"), "hamilton", coordinates="absolute").steps()
     assert d.error < 1e-9
