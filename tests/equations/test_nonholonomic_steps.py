@@ -216,6 +216,7 @@ def held_by_a_text(gravity=(0, -9.81, 0)) -> Mechanism:
         ("hamilton", "gravity alone has a potential", held_by_a_text()),
         ("lagrange", "No force here has a potential", held_by_a_text((0, 0, 0))),
         ("lagrange", "loads that are not in V", load("cart_pole")),
+        ("lagrange", "dissipation function", held_by_a_text()),
         ("lagrange", "coordinates bring their rates", load("pendulum")),
         ("lagrange", "A' lambda is what the constraints do", load("cart_pole")),
         ("lagrange", "omega.I omega", load("pendulum")),
@@ -261,6 +262,12 @@ def test_a_sentence_is_absent_where_it_is_false(by, sentence, false_for) -> None
 )
 def test_and_printed_where_it_is_true(by, sentence, true_for) -> None:
     assert sentence in said(load(true_for), by)
+
+
+def test_dampers_have_a_dissipation_function() -> None:
+    coil = JointSpring("coil", load("pendulum").coordinate_names[0], 3.0, rest=0.0, damping=0.5)
+    found = said(pendulum_with(coil), "hamilton")
+    assert "Q = -dD/dv" in found and "D = -sum of Q v/2 = 1/4*pivot'^2" in found
 
 
 def test_springs_and_rotors_are_named_where_they_act_along_a_freedom() -> None:

@@ -125,8 +125,33 @@ class Energies:
             "The power of the loads that are not in V, differentiated by each speed; the forces of"
             " motors are tau."
         )
-        shown = tuple(line for line in lines if any(line.right))
-        return [Step("loads that are not in V", why, shown)] if shown else []
+        shown = [line for line in lines if any(line.right)]
+        if shown and self.viscous:
+            power = ca.dot(self.s.v, self.remainder)
+            shown.append(
+                self.board.line(
+                    scalar("D"),
+                    -power / 2,
+                    -ca.dot(self.s.v, rest) / 2,
+                    Label("-sum of Q v/2", r"-\tfrac12\sum Q\,v"),
+                    scale=ca.vertcat(self.board.pushed - self.s.tau, self.board.inertial),
+                )
+            )
+            why = f"{why} D is the dissipation function: Q = -dD/dv."
+        return [Step("loads that are not in V", why, tuple(shown))] if shown else []
+
+    @property
+    def viscous(self) -> bool:
+        """Whether the loads that are not in V are linear in the speeds with a symmetric matrix, so
+        that they have a dissipation function.
+        """
+        Q, v = self.remainder, self.s.v
+        J = ca.jacobian(Q, v)
+        size = np.abs(self.board.numbers(Q)).max(initial=0.0)
+        constant = np.abs(self.board.numbers(Q - J @ v)).max(initial=0.0)
+        skew = np.abs(self.board.numbers(ca.vec(J - J.T))).max(initial=0.0)
+        largest = np.abs(self.board.numbers(ca.vec(J))).max(initial=0.0)
+        return bool(size > 0 and constant <= 1e-12 * size and skew <= 1e-12 * largest)
 
     # --- steps
     def opening(self) -> list[Step]:
