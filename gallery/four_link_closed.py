@@ -46,8 +46,13 @@ def run() -> Page:
     )
     force = tip_force(exact)
     return Page(
-        (*worked(m, machine), *history(exact, force), *drift(machine, exact, crude)),
-        pictures(machine, exact, crude, force),
+        (
+            *worked(m, machine),
+            *two_terms(m, exact),
+            *history(exact, force),
+            *drift(machine, exact, crude),
+        ),
+        pictures(m, machine, exact, crude, force),
         text=(
             "The tip is pinned by five rows, of which two are independent: a planar chain cannot"
             " leave its plane anyway. The source finds the forces of redundant rows by elimination"
@@ -149,6 +154,47 @@ def worked(m: Mechanism, machine: Machine) -> list[Number]:
     ]
 
 
+def tip_terms(m: Mechanism, exact: Result) -> tuple[np.ndarray, np.ndarray]:
+    """The two terms of (5.52), J q'' and J' q', (time, 6) each, along the run. q'' is that of the
+    open chain under the friction of its joints.
+    """
+    chain = compile(m.with_(loops=()))
+    q, v, tau = (exact.data[name].values for name in ("q", "v", "tau"))
+    a = chain.forward_dynamics(q, v, tau)
+    whole = chain.frame_acceleration(q, v, a, "tip")
+    return np.einsum("tij,tj->ti", chain.jacobian(q, "tip"), a), whole - np.einsum(
+        "tij,tj->ti", chain.jacobian(q, "tip"), a
+    )
+
+
+def two_terms(m: Mechanism, exact: Result) -> list[Number]:
+    """Figure 5.1: the term with the Jacobian's rate is of the order of the other one."""
+    chain = compile(m.with_(loops=()))
+    first, second = (np.linalg.norm(x[:, 3:], axis=1) for x in tip_terms(m, exact))
+    q, v = exact.data["q"].values, exact.data["v"].values
+    h = 1e-6  # s: differences of the Jacobian along the motion
+    rate = (chain.jacobian(q + h * v, "tip") - chain.jacobian(q - h * v, "tip")) / (2 * h)
+    differenced = np.linalg.norm(np.einsum("tij,tj->ti", rate, v)[:, 3:], axis=1)
+    return [
+        number(
+            "largest J' q' of the tip",
+            second.max(),
+            where="(figure 5.1)",
+            reference=float(differenced.max()),
+            within=1e-6,
+            unit="m/s2",
+            basis="differences of the Jacobian",
+        ),
+        number(
+            "mean of J' q' over mean of J q''",
+            second.mean() / first.mean(),
+            printed="1",
+            where='("of the same order", text)',
+            last=1.0,
+        ),
+    ]
+
+
 def history(exact: Result, force: np.ndarray) -> list[Number]:
     """The end of the ten seconds, and the peak of the tip force."""
     size = np.abs(force[:, 1])
@@ -216,13 +262,17 @@ def distance(machine: Machine, result: Result) -> np.ndarray:
 
 
 def pictures(
-    machine: Machine, exact: Result, crude: Result, force: np.ndarray
+    m: Mechanism, machine: Machine, exact: Result, crude: Result, force: np.ndarray
 ) -> tuple[Picture, ...]:
-    """Figures 5.4 to 5.11."""
+    """Figures 5.1, and 5.4 to 5.11."""
     t = exact.time
     names = [f"joint {k}" for k in range(1, 5)]
     lines = lambda key: dict(zip(names, exact.data[key].values.T))  # noqa: E731
     two = {"x": force[:, 0], "z": force[:, 1]}
+    terms = {
+        name: np.linalg.norm(x[:, 3:], axis=1)
+        for name, x in zip(("J q''", "J' q'"), tip_terms(m, exact))
+    }
     off = {
         "with projection": distance(machine, exact),
         "corrective force": distance(machine, crude),
@@ -233,6 +283,10 @@ def pictures(
         Picture(
             plot(exact, "cyclograph", until=1.2, every=0.1, title=""),
             "The first 1.2 s, every 0.1 s. Link 4 turns about the pin; the others follow.",
+        ),
+        Picture(
+            over_time(t, [("acceleration of the tip (m/s²)", terms)], 2.4),
+            "Figure 5.1: the magnitudes of the two terms of (5.52), of the open chain.",
         ),
         Picture(
             over_time(t, [("acceleration (rad/s²)", lines("a"))], 2.4),

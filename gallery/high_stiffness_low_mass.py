@@ -28,6 +28,7 @@ SLIDES = ("hip1.Dx", "hip2.Dx", "hip3.Dx")
 KNEES = ("knee1.Rz", "knee2.Rz", "knee3.Rz")
 KP, KI, KD = 800.0, 1000.0, 50.0  # (8.4) to (8.6)
 UP, MOVE, UNTIL = 0.25, 8.0, 14.0  # m, s, s
+ROUNDED = 2  # decimals of commands that are not accurately enough specified
 BASIS = "18 constraint equations of our own, independent of catena, and a closed form"
 
 
@@ -40,13 +41,27 @@ def run() -> Page:
     X[1, 3] += UP
     above = inverse_kinematics(machine, "platform", X, guess=q)
     six, three = (controlled(m, machine, q, above, names) for names in ((*SLIDES, *KNEES), SLIDES))
+    six_names = (*SLIDES, *KNEES)
+    at = [machine.coordinate_names.index(n) for n in six_names]
+    rough = above.copy()
+    rough[at] = np.round(above[at], ROUNDED)
+    loose = controlled(m, machine, q, rough, six_names)
     return Page(
-        (*checks(machine, q), *lifted(machine, q, above, three)),
-        pictures(m, machine, q, above, six, three),
+        (
+            *checks(machine, q),
+            *lifted(machine, q, above, three),
+            *diverging(machine, above, rough, six, loose),
+        ),
+        pictures(m, machine, q, above, six, three, loose),
         text=(
             "The support is taken away at t = 0 with the controllers' integrals at zero (figure"
             f" 8.3); at {MOVE:g} s, when it hangs still, the controllers are commanded to lift the"
-            f" platform by {UP} m (figures 8.4 and 8.5). One run shows both."
+            f" platform by {UP} m (figures 8.4 and 8.5). One run shows both. The source sees"
+            " control forces that might diverge, and suspects its commands. That is so: six"
+            " commands for three freedoms belong to one place of the platform, or contradict each"
+            " other. What remains of a contradiction has no part along the freedoms; the loops hold it, the"
+            " integral of each controller grows by it for ever, and the forces with it, at KI"
+            " times the contradiction. Commands rounded to two decimals show it."
         ),
     )
 
@@ -177,8 +192,54 @@ def lifted(machine: Machine, q: np.ndarray, above: np.ndarray, three: Result) ->
     ]
 
 
+def diverging(
+    machine: Machine, above: np.ndarray, rough: np.ndarray, six: Result, loose: Result
+) -> list[Number]:
+    """Section 8.2.2: how fast the control forces grow with rounded commands, and with exact ones.
+
+    The part of the contradiction d along the freedoms, J pinv(J) d, moves the platform; the rest
+    stays as an error e, and an integral force grows at KI e.
+    """
+    at = [machine.coordinate_names.index(n) for n in (*SLIDES, *KNEES)]
+    A = machine.constraint_rows(above, np.zeros(machine.nv))[-1]
+    _, sizes, directions = np.linalg.svd(A)
+    freedoms = directions[int((sizes > 1e-9 * sizes[0]).sum()) :].T
+    J = freedoms[at]
+    d = (rough - above)[at]
+    return [
+        number(
+            "rates of the control forces with commands rounded to two decimals",
+            force_rates(loose, at),
+            reference=KI * (d - J @ np.linalg.pinv(J) @ d),
+            within=1e-2,
+            unit="N/s, N m/s",
+            basis="KI times the part of the rounding that the loops do not allow",
+        ),
+        number(
+            "largest rate of the control forces with commands of one place",
+            float(np.abs(force_rates(six, at)).max()),
+            reference=0.0,
+            within=0.05,
+            unit="N/s, N m/s",
+            basis="nothing contradicts",
+        ),
+    ]
+
+
+def force_rates(run: Result, at: list[int]) -> np.ndarray:
+    """The rates of joint forces over the last second of a run."""
+    tau = run.data["tau"].values
+    return (tau[-1] - tau[-51])[at] / (run.time[-1] - run.time[-51])
+
+
 def pictures(
-    m: Mechanism, machine: Machine, q: np.ndarray, above: np.ndarray, six: Result, three: Result
+    m: Mechanism,
+    machine: Machine,
+    q: np.ndarray,
+    above: np.ndarray,
+    six: Result,
+    three: Result,
+    loose: Result,
 ) -> tuple[Picture, ...]:
     """Figures 8.3 to 8.5, and the mechanism."""
     height = lambda r: machine.pose(r.data["q"].values, "platform")[:, 1, 3]  # noqa: E731
@@ -209,6 +270,14 @@ def pictures(
                 {
                     "slides and knees (8.4)": force(six, 2)[late(six)],
                     "slides only (8.5)": force(three, 2)[late(three)],
+                    "slides and knees, rounded commands": force(loose, 2)[late(loose)],
+                },
+            ),
+            (
+                "knee torque (N·m)",
+                {
+                    "slides and knees (8.4)": force(six, 4)[late(six)],
+                    "slides and knees, rounded commands": force(loose, 4)[late(loose)],
                 },
             ),
         ],
@@ -228,8 +297,8 @@ def pictures(
         Picture(
             move,
             "Figures 8.4 and 8.5: commanded to move 0.25 m up. With six controlled joints for three"
-            " freedoms the forces do not diverge here, since all six commands belong to one place"
-            " of the platform.",
+            " freedoms the forces come to rest where all six commands belong to one place of the"
+            " platform, and grow for ever where the commands are rounded.",
         ),
     )
 
@@ -268,8 +337,8 @@ EXAMPLE = Example(
             (
                 "figure 8.4, text",
                 "the control forces might diverge",
-                "they do not, with consistent commands",
-                "the source suspects its commands itself",
+                "they do with commands that contradict each other, and with no others",
+                "the source suspects its commands itself; shown on this page",
             ),
         ]
     ),

@@ -25,7 +25,9 @@ LARGEST = 150_000  # bytes of a picture
 
 @dataclass(frozen=True)
 class Entry:
-    """A line of the index: what was made, and which numbers do not agree."""
+    """A line of the index: what was made, and which numbers do not agree. misprints: how many of
+    them are shown next to a print that is wrong.
+    """
 
     name: str
     title: str
@@ -33,6 +35,7 @@ class Entry:
     picture: str
     numbers: int
     disagreements: tuple[str, ...]
+    misprints: int = 0
 
 
 def make(name: str, folder: Path) -> Entry:
@@ -44,9 +47,9 @@ def make(name: str, folder: Path) -> Entry:
         save(picture.figure, folder / file)
     files.write(folder / f"{name}.md", text(name, told, page, pictures))
     wrong = tuple(n.what for n in page.disagreements)
-    return Entry(
-        name, told.title, told.shows, pictures[0] if pictures else "", len(page.numbers), wrong
-    )
+    first = pictures[0] if pictures else ""
+    misprints = sum(n.wrong for n in page.numbers)
+    return Entry(name, told.title, told.shows, first, len(page.numbers), wrong, misprints)
 
 
 def save(figure: Figure, path: Path) -> None:
@@ -223,9 +226,10 @@ def index(entries: Sequence[Entry]) -> str:
 
 
 def verdict(e: Entry) -> str:
-    """How many numbers agree."""
+    """How many numbers agree, and next to how many the print is wrong."""
+    prints = f", {e.misprints} misprint{'s' * (e.misprints != 1)}" if e.misprints else ""
     return (
-        f"{e.numbers} agree"
+        f"{e.numbers - e.misprints} agree{prints}"
         if not e.disagreements
         else f"{e.numbers - len(e.disagreements)} of {e.numbers} agree"
     )

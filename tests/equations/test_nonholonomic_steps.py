@@ -11,7 +11,7 @@ import sympy as sp
 
 from catena import Body, Joint, Mechanism, load
 from catena.equations.formulations import derive
-from catena.model.loads import JointSpring, KnifeEdge, SpeedRow
+from catena.model.loads import JointForce, JointSpring, KnifeEdge, SpeedRow
 
 PROJECTING = ("kane", "maggi", "jourdain", "variational", "gibbs_appell")
 
@@ -194,6 +194,15 @@ def test_kane_has_the_table_of_partial_velocities() -> None:
     assert r"\begin{array}" in derive(load("knife_edge"), "kane").latex()
 
 
+def held_by_a_text(gravity=(0, -9.81, 0)) -> Mechanism:
+    """A pendulum with a spring that is written as a text: whether it has a potential is not
+    known.
+    """
+    m = load("pendulum")
+    name = m.coordinate_names[0]
+    return m.with_(loads=(JointForce("coil", name, f"-3*q_{name}"),), gravity=gravity)
+
+
 @pytest.mark.parametrize(
     ("by", "sentence", "false_for"),
     [
@@ -203,6 +212,26 @@ def test_kane_has_the_table_of_partial_velocities() -> None:
         ("lagrange", "the rows of speeds once", load("four_bar")),
         ("kane", "those of loops are differentiated once", load("knife_edge")),
         ("variational", "The work of weights and motors", load("knife_edge")),
+        ("lagrange", "gravity alone has a potential", held_by_a_text()),
+        ("hamilton", "gravity alone has a potential", held_by_a_text()),
+        ("lagrange", "No force here has a potential", held_by_a_text((0, 0, 0))),
+        ("lagrange", "loads that are not in V", load("cart_pole")),
+        ("lagrange", "dissipation function", held_by_a_text()),
+        ("lagrange", "coordinates bring their rates", load("pendulum")),
+        ("lagrange", "A' lambda is what the constraints do", load("cart_pole")),
+        ("lagrange", "omega.I omega", load("pendulum")),
+        ("lagrange", "Rotors add", load("pendulum")),
+        ("lagrange", "omega x dT/domega is taken off", load("cart_pole")),
+        ("lagrange", "of springs are part of the loads Q", load("cart_pole")),
+        ("newton_euler", "loads add theirs", load("cart_pole")),
+        ("newton_euler", "springs, dampers and rotors", load("cart_pole")),
+        ("boltzmann_hamel", "three-index symbols vanish", load("knife_edge")),
+        ("boltzmann_hamel", "gamma^s_", load("cart_pole")),
+        ("kane", "of the 3 speeds are independent", load("cart_pole")),
+        ("maggi", "The forces of the constraints have no part", load("cart_pole")),
+        ("variational", "they satisfy all constraints", load("cart_pole")),
+        ("kane", "omega_r along the axes of its body", load("cart_pole")),
+        ("kane", "-(I alpha + omega x I omega)", load("cart_pole")),
     ],
 )
 def test_a_sentence_is_absent_where_it_is_false(by, sentence, false_for) -> None:
@@ -217,10 +246,28 @@ def test_a_sentence_is_absent_where_it_is_false(by, sentence, false_for) -> None
         ("newton_euler", "lambda are the forces of the contacts", "knife_edge"),
         ("lagrange", "the rows of speeds once", "knife_edge"),
         ("variational", "The work of weights and motors", "cart_pole"),
+        ("lagrange", "gravity alone has a potential", "cart_pole"),
+        ("lagrange", "coordinates bring their rates", "cart_pole"),
+        ("lagrange", "A' lambda is what the constraints do", "knife_edge"),
+        ("lagrange", "omega.I omega", "knife_edge"),
+        ("lagrange", "omega x dT/domega is taken off", "top"),
+        ("boltzmann_hamel", "three-index symbols vanish", "cart_pole"),
+        ("boltzmann_hamel", "gamma^s_", "knife_edge"),
+        ("kane", "of the 3 speeds are independent", "knife_edge"),
+        ("maggi", "The forces of the constraints have no part", "knife_edge"),
+        ("variational", "they satisfy all constraints", "knife_edge"),
+        ("kane", "omega_r along the axes of its body", "knife_edge"),
+        ("kane", "-(I alpha + omega x I omega)", "knife_edge"),
     ],
 )
 def test_and_printed_where_it_is_true(by, sentence, true_for) -> None:
     assert sentence in said(load(true_for), by)
+
+
+def test_dampers_have_a_dissipation_function() -> None:
+    coil = JointSpring("coil", load("pendulum").coordinate_names[0], 3.0, rest=0.0, damping=0.5)
+    found = said(pendulum_with(coil), "hamilton")
+    assert "Q = -dD/dv" in found and "D = -sum of Q v/2 = 1/4*pivot'^2" in found
 
 
 def test_springs_and_rotors_are_named_where_they_act_along_a_freedom() -> None:

@@ -20,6 +20,14 @@ Out = Annotated[
 ]
 
 
+Coordinates = Annotated[
+    str | None,
+    typer.Option(
+        help='"absolute" writes planar linkages in angles from the ground (lagrange, hamilton).'
+    ),
+]
+
+
 class Form(StrEnum):
     """The forms in which a derivation is written."""
 
@@ -62,12 +70,7 @@ def derive(
             )
         ),
     ] = None,
-    coordinates: Annotated[
-        str | None,
-        typer.Option(
-            help='"absolute" writes planar linkages in angles from the ground (lagrange, hamilton).'
-        ),
-    ] = None,
+    coordinates: Coordinates = None,
     dependent: Annotated[
         str | None,
         typer.Option(

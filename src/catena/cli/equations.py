@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from ._reading import Model
+from .derive import Coordinates, options
 
 DEFAULT_EFFORT = 4_000_000  # products of terms
 
@@ -37,6 +38,7 @@ def equations(
             ),
         ),
     ] = DEFAULT_EFFORT,
+    coordinates: Coordinates = None,
     full: Annotated[
         bool,
         typer.Option(
@@ -47,7 +49,8 @@ def equations(
     """Write the equations of motion by one formulation."""
     from ..equations.formulations import derive
 
-    found = derive(model.load(), by)
+    mechanism = model.load()
+    found = derive(mechanism, by, **options(mechanism, by, coordinates, None))
     written = {
         Form.text: lambda: found.text(effort, full),
         Form.latex: lambda: found.latex(effort, full),

@@ -8,7 +8,7 @@ import typer
 
 from ..errors import CatenaError
 from ._reading import Model
-from .derive import By
+from .worksheet import Way, of_problem
 
 
 def grade(
@@ -23,7 +23,7 @@ def grade(
             help="The result in Python's notation or LaTeX's, such as \"m*l^2*theta'\".",
         ),
     ],
-    by: By = "lagrange",
+    by: Way = "",
     letter: Annotated[
         list[str] | None,
         typer.Option(
@@ -48,7 +48,8 @@ def grade(
         if not (yours and sign and ours):
             raise CatenaError(f"--letter {given!r}: it is YOURS=OURS, such as phi=theta")
         letters[yours] = ours
-    found = graded(derive(model.load(), by).steps(), line, answer, letters)
+    source, usual = of_problem(model)
+    found = graded(derive(source.load(), by or usual).steps(), line, answer, letters)
     print(found)
     if not found.right:
         raise typer.Exit(1)

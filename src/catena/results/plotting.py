@@ -235,6 +235,7 @@ for _plot in (
         ("joints", "axes"),
         "joints",
     ),
+    Plot("free_bodies", f"{_HERE}.free_bodies:draw", "every body apart, with its forces by name"),
     Plot("paths", f"{_HERE}.paths:draw", "the paths of the tips", ("frames",), "frames"),
     Plot(
         "phase",

@@ -24,8 +24,9 @@ import numpy as np
 
 from ...compiler import Tracer, vector
 from ...errors import FormulationError, unknown
-from ...kernels import BALL, SLIDE, Layout, Work, kinematics, layout
-from ...model import Mechanism, plane
+from ...kernels import BALL, kinematics, layout
+from ...model import Mechanism
+from ..ground_angles import ground_angles
 from ..statement import Statement
 from ._beams import beams
 
@@ -174,7 +175,7 @@ def energies(mechanism: Mechanism, coordinates: str = "joint") -> Energies:
     v = s.v
     chart = np.eye(s.layout.nv)
     if coordinates == "absolute":
-        chart = absolute(s.layout)
+        chart = ground_angles(s.layout)
         q = ca.SX.sym("theta", s.layout.nq)
         v = ca.SX.sym("theta_dot", s.layout.nv)
         own = [mapped(np.linalg.inv(chart), x) for x in (q, v)]
@@ -201,37 +202,3 @@ def mapped(A: np.ndarray, x: ca.SX) -> ca.SX:
     occur with A = 1 only.
     """
     return x if x.numel() != len(A) else ca.densify(ca.sparsify(ca.DM(np.round(A))) @ x)
-
-
-def absolute(layout: Layout) -> np.ndarray:
-    """Return A (nv, nv) with theta = A q: row i sums the rotations, about the plane's normal, of
-    the joints between the ground and joint i.
-    """
-    m = layout.mechanism
-    n = plane(m)
-    if n is None:
-        raise FormulationError(
-            f"absolute angles are for planar linkages, and the joints of {m.name!r} do not all move"
-            " in one plane; ask for coordinates='joint'"
-        )
-    if layout.modal:
-        raise FormulationError(
-            f"absolute angles: body {layout.modal[0].body!r} of {m.name!r} bends by modes, and its"
-            " ends turn by more than joints do; ask for coordinates='joint'"
-        )
-    if layout.coupled:
-        follower = next(j.name for j in m.ordered if j.mimic)
-        raise FormulationError(
-            f"absolute angles: joint {follower!r} of {m.name!r} follows another, so that its angle"
-            " is not free; ask for coordinates='joint'"
-        )
-    tree = layout.tree()
-    x = Work.empty(len(layout.nodes))
-    A = np.eye(layout.nv)
-    kinematics.poses(tree, np.zeros(layout.nq), x)
-    for i, node in enumerate(layout.nodes):
-        if node.motion != SLIDE:
-            J = np.zeros((6, layout.nv))
-            kinematics.jacobian(tree, i, (0.0, 0.0, 0.0), x, J)
-            A[node.vi] = np.round(n @ J[:3])
-    return A

@@ -35,6 +35,18 @@ TEXT = Paper(WIDTH, len, "*", 0)
 LATEX = Paper(PAGE, width, r" \, ", 1.45)
 
 
+DIGITS = 15  # of a number that is printed
+
+
+def with_whole_numbers(e: Any) -> Any:
+    """Return an expression with integers in place of floats that are whole as printed: I, not 1*I
+    or 1.0 I.
+    """
+    shown = {x: float(f"{float(x):.{DIGITS}g}") for x in e.atoms(sp.Float)}
+    whole = {x: sp.Integer(int(y)) for x, y in shown.items() if y.is_integer() and abs(y) < 1e15}
+    return e.xreplace(whole) if whole else e
+
+
 def text_writer(names: Names) -> Writer:
     """Return a function that writes expressions as plain text: powers with ^, speeds and
     accelerations with ' and ''.
@@ -46,12 +58,12 @@ def text_writer(names: Names) -> Writer:
             return known.get(expr, expr.name)
 
         def _print_Float(self, expr: Any) -> str:
-            return f"{float(expr):.15g}"
+            return f"{float(expr):.{DIGITS}g}"
 
     printer = TextPrinter()
 
     def write(e: Any, factor: bool) -> str:
-        shown = printer.doprint(e).replace("**", "^")
+        shown = printer.doprint(with_whole_numbers(e)).replace("**", "^")
         return f"({shown})" if factor and e.is_Add else shown
 
     return write
@@ -72,7 +84,7 @@ def latex_writer(names: Names) -> Writer:
     )
 
     def write(e: Any, factor: bool) -> str:
-        shown = printer.doprint(e)
+        shown = printer.doprint(with_whole_numbers(e))
         return rf"\left({shown}\right)" if factor and e.is_Add else shown
 
     return write

@@ -208,11 +208,16 @@ def _terms(
     return tuple(terms)
 
 
+LARGEST_FACTOR = 10**12  # the largest whole number that taking out a common factor may make
+
+
 def _shortest(e: Any) -> Any:
     """Return the shortest of several forms of an expression: with cosines of sums, with products of
     cosines, or with squares of sines.
     """
-    forms = [e, sp.factor_terms(e, sign=True)]
+    factored = sp.factor_terms(e, sign=True)
+    # decimals of many digits have no common factor that can be read
+    forms = [e, *([factored] if _largest(factored) <= max(LARGEST_FACTOR, _largest(e)) else [])]
     if 1 < len(e.args) <= FACTORED and any(
         len(x.args[0].args) > 1 for x in e.atoms(sp.sin, sp.cos)
     ):
@@ -225,6 +230,11 @@ def _shortest(e: Any) -> Any:
         )
         forms += [tidy(x) for x in (products, sines) if len(sp.Add.make_args(x)) <= FACTORED]
     return min(forms, key=lambda x: (_length(x), x.count(sp.Add)))
+
+
+def _largest(e: Any) -> int:
+    """Return the largest whole number in an expression."""
+    return max((abs(int(x)) for x in e.atoms(sp.Integer)), default=0)
 
 
 def tidy(e: Any) -> Any:

@@ -19,58 +19,86 @@ import sympy as sp
 
 from ...equations.readable import Names, text_writer, texts, with_letters
 from ...errors import CatenaError, ExpressionError
+from .accepted_forms import (
+    ACCEPTED_FORMS,
+    TOLERANCE,
+    AcceptedForm,
+    equal,
+    other_line,
+    question,
+)
+from .answer_states import answer_states
 from .steps import Derivation, Label, Line, Terms
 from .student_notation import entries, expression
 
-STATES = 5  # the number of random states at which answers are evaluated
-# Tolerance on values, relative to the size of the terms: students round their numbers.
-TOLERANCE = 1e-6
+STATES = 5  # the number of random states at which the terms of an answer are compared
 COMPARED_TERMS = 5000  # the largest number of terms of an answer that are compared one by one
 COEFFICIENTS = ("q", "p", "t")
 
 
 @dataclass(frozen=True)
 class Grade:
-    """The grade of an answer. right: whether it equals the line's value. remarks: one sentence for
-    each term that is wrong.
+    """The grade of an answer. right: whether it is a right answer to the line. remarks: one
+    sentence for each term that is wrong; of a right answer, what differs from the worksheet.
     """
 
     right: bool
     remarks: tuple[str, ...]
 
     def __str__(self) -> str:
-        return (
-            "right"
-            if self.right
-            else "\n".join(("not yet right:", *(f"  {remark}" for remark in self.remarks)))
-        )
+        if self.right:
+            return ": ".join(("right", *self.remarks))
+        return "\n".join(("not yet right:", *(f"  {remark}" for remark in self.remarks)))
 
 
 def grade(
     d: Derivation, number: str, answer: str, letters: Mapping[str, str] | None = None
 ) -> Grade:
-    """Compare an answer with line "STEP.LINE" of a derivation. The answer to a vector is three
-    entries separated by commas, or a matrix.
+    """Compare an answer with line "STEP.LINE" of a derivation. The answer to a vector is its
+    entries separated by commas, or a matrix; an entry that vanishes in all of a planar mechanism's
+    vectors may be left out.
 
     The answer to a line with a name may have the name in front, T = .... The answer to a row is an
-    equation; terms may be on either side of =, and a common factor of parameters and coordinates is
-    allowed. letters: {the student's own letter: the worksheet's}.
+    equation; terms may be on either side of =, and it may be any combination of the equations of
+    its step whose factors vanish nowhere. `accepted_forms` lists what else is right. letters: {the
+    student's own letter: the worksheet's}.
     """
     line = find(d, number)
     names = _with_letters(d.names, letters or {})
-    row = not isinstance(line.left, Label)
-    answer = answer if row else answer.rpartition("=")[2]
-    parts = entries(answer) if line.vector else [answer]
+    asked = question(d, number.strip(), line, answer_states(d))
+    answer = answer if asked.row else answer.rpartition("=")[2]
+    parts = _complete(entries(answer), d, line) if line.vector else [answer]
     if len(parts) != len(line.right):
         raise CatenaError(
             f"line {number} is a vector of {len(line.right)} entries; the answer has {len(parts)}:"
             " separate them by commas"
         )
+    own = [read(names, part, asked.row) for part in parts]
+    for form in (AcceptedForm("as it is", equal), *ACCEPTED_FORMS.values()):
+        said = form.remark(asked, own)
+        if said is not None:
+            return Grade(True, (said,) if said else ())
+    if other := other_line(asked, own):
+        return Grade(False, (other,))
     remarks = []
-    for axis, part, terms in zip("xyz", parts, _sides(line)):
-        found = _compared(d, read(names, part, row), terms, equation=row and "=" in part)
+    for axis, part, e, terms in zip("xyz", parts, own, _sides(line)):
+        found = _compared(d, e, terms, equation=asked.row and "=" in part)
         remarks += [f"{axis}: {x}" if line.vector else x for x in found]
-    return Grade(not remarks, tuple(remarks))
+    return Grade(False, tuple(remarks) or ("its value differs, though each term seems right",))
+
+
+def _complete(parts: list[str], d: Derivation, line: Line) -> list[str]:
+    """Return the entries of a vector, with zeros in place of those that a student left out because
+    all vectors of the derivation have zeros there.
+    """
+    if len(parts) >= len(line.right):
+        return parts
+    vectors = [x.values for step in d.steps for x in step.lines if x.vector and x.axes == line.axes]
+    shown = [k for k in range(3) if any(x[k] != 0 for x in vectors)]
+    if len(shown) != len(parts):
+        return parts
+    given = dict(zip(shown, parts))
+    return [given.get(k, "0") for k in range(3)]
 
 
 def find(d: Derivation, number: str) -> Line:
@@ -156,14 +184,17 @@ def _compared(d: Derivation, answer: Any, terms: Terms, equation: bool = False) 
     factor = _factor(own, known, states, free) if equation else sp.Integer(1)
     if factor != 1:
         if _same(answer, right * factor, states):
-            return []
+            return [
+                f"it is the line's equation times {write(factor, False)}, which may vanish, and"
+                " then says nothing"
+            ]
         own = {of: x / factor for of, x in own.items()}
     remarks = []
     for of in {**known, **own}:
         a = own.get(of, sp.Integer(0))
         b = known.get(of, sp.Integer(0))
         remarks += _remarks(of, a, b, states, write)
-    return remarks or ["its value differs, though each term seems right"]
+    return remarks
 
 
 def _same(answer: Any, right: Any, states: list[dict[Any, float]]) -> bool:
@@ -217,7 +248,7 @@ def _remarks(head: Any, a: Any, b: Any, states: list[dict[Any, float]], write: A
         x
         for of in {**parts[1], **parts[0]}
         for x in _remark(
-            f"the term {write(of * head, False)}",
+            f"the term {write(of * head, False)}" if of * head != 1 else "the constant",
             parts[0].get(of, 0) * of,
             parts[1].get(of, 0) * of,
             states,
@@ -251,7 +282,7 @@ def _remark(what: str, a: Any, b: Any, states: list[dict[Any, float]], write: An
 def _short(ratio: float) -> str:
     """Return a ratio in short form: 2, -1/3, or a decimal number."""
     simple = Fraction(ratio).limit_denominator(100)
-    return str(simple) if abs(simple - ratio) <= TOLERANCE * abs(ratio) else f"{ratio:.6g}"
+    return str(simple) if abs(simple - ratio) <= TOLERANCE * abs(ratio) else f"{ratio:.10g}"
 
 
 def _terms(e: Any) -> int:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 
 import casadi as ca
@@ -123,11 +124,36 @@ class Energies:
             scale=ca.vertcat(self.board.pushed - self.s.tau, self.board.inertial),
         )
         why = (
-            "The power of the loads without a potential, differentiated by each speed; the forces"
-            " of motors are tau."
+            "The power of the loads that are not in V, differentiated by each speed; the forces of"
+            " motors are tau."
         )
-        shown = tuple(line for line in lines if any(line.right))
-        return [Step("loads without a potential", why, shown)] if shown else []
+        shown = [line for line in lines if any(line.right)]
+        if shown and self.viscous:
+            power = ca.dot(self.s.v, self.remainder)
+            shown.append(
+                self.board.line(
+                    scalar("D"),
+                    -power / 2,
+                    -ca.dot(self.s.v, rest) / 2,
+                    Label("-sum of Q v/2", r"-\tfrac12\sum Q\,v"),
+                    scale=ca.vertcat(self.board.pushed - self.s.tau, self.board.inertial),
+                )
+            )
+            why = f"{why} D is the dissipation function: Q = -dD/dv."
+        return [Step("loads that are not in V", why, tuple(shown))] if shown else []
+
+    @property
+    def viscous(self) -> bool:
+        """Whether the loads that are not in V are linear in the speeds with a symmetric matrix, so
+        that they have a dissipation function.
+        """
+        Q, v = self.remainder, self.s.v
+        J = ca.jacobian(Q, v)
+        size = np.abs(self.board.numbers(Q)).max(initial=0.0)
+        constant = np.abs(self.board.numbers(Q - J @ v)).max(initial=0.0)
+        skew = np.abs(self.board.numbers(ca.vec(J - J.T))).max(initial=0.0)
+        largest = np.abs(self.board.numbers(ca.vec(J))).max(initial=0.0)
+        return bool(size > 0 and constant <= 1e-12 * size and skew <= 1e-12 * largest)
 
     # --- steps
     def opening(self) -> list[Step]:
@@ -156,7 +182,7 @@ class Energies:
         potential_line = self.board.line(
             scalar("V"), self.V, potential + self.stored, self._potential
         )
-        return kinetic_line, potential_line
+        return kinetic_line, replace(potential_line, datum=True)
 
     @property
     def _rotors(self) -> str:
@@ -192,9 +218,12 @@ class Energies:
                 f"{who} a potential;{level}{', and' if gravity else ''} that of a spring is zero"
                 f" where it is at rest.{inside}"
             )
+        others = self.board.mechanism.loads
+        if gravity and others:
+            return f"V is that of gravity;{level}. The loads are forces Q."
         if gravity:
             return f"Of the forces here gravity alone has a potential;{level}."
-        return "No force here has a potential."
+        return "V is zero: the loads are forces Q." if others else "No force here has a potential."
 
     def momenta(self, labels: Sequence[Label] | None = None) -> Step:
         """Return the step with the momenta dT/dv."""
@@ -209,10 +238,13 @@ class Energies:
         lines = self.board.lines(
             slope("T", self.board.names["v"], True), self.bodies.rate(self.h), self.momentum_rate
         )
+        moved = ca.jtimes(self.h, self.s.q, self.s.coordinate_rate())
+        size = np.abs(self.board.numbers(self.momentum_rate)).max(initial=0.0)
+        turned = np.abs(self.board.numbers(moved)).max(initial=0.0) > 1e-12 * size
+        more = ", coordinates bring their rates" if turned else ""
         return Step(
             "rates of the momenta",
-            "Differentiate each momentum in time: speeds become accelerations, angles bring their"
-            " rates.",
+            f"Differentiate each momentum in time: speeds become accelerations{more}.",
             tuple(lines),
         )
 
@@ -310,7 +342,7 @@ def lagrange(board: Board) -> list[Step]:
     rows = rate_rows(board) + board.rows(left, e.force + board.A.T @ board.lam)
     why = (
         "Put them into d/dt dT/dv - dT/dq + dV/dq = Q and collect accelerations first, then"
-        " products of speeds, then weights"
+        " products of speeds, then what remains"
     )
     held = "; A' lambda is what the constraints do" if board.lam.numel() else ""
     return [
@@ -342,7 +374,7 @@ def hamilton(board: Board) -> list[Step]:
         Step(
             "Hamilton's function",
             "The energy itself; the speeds in it stand for functions of coordinates and momenta.",
-            (H,),
+            (replace(H, datum=True),),
         ),
         Step(
             "first half",

@@ -9,6 +9,7 @@ from html import escape
 from importlib.util import find_spec
 
 from ...equations.readable import mathml, text_writer
+from ...registry import loaded
 from .steps import Derivation, Step
 from .writing import given, latex_step, text_line
 
@@ -33,7 +34,15 @@ def html(d: Derivation, blank: bool = False) -> str:
         f" error {d.error:.0e}.</small>"
     )
     about = f"<p>{escape(given(d))}</p>" if blank else checked
-    return _page(f"{d.mechanism} by {d.formulation}", about + "".join(parts))
+    return _page(f"{d.mechanism} by {d.formulation}", about + free_bodies(d) + "".join(parts))
+
+
+def free_bodies(d: Derivation) -> str:
+    """Return the free-body diagrams as HTML; nothing where no bodies are cut free."""
+    if d.free_bodies is None:
+        return ""
+    drawn = loaded("catena.teaching.worksheets.sketch:free_bodies")(d.free_bodies)
+    return f"<h2>Free-body diagrams</h2>{drawn.svg()}"
 
 
 def side_by_side(one: Derivation, two: Derivation, same: Sequence[tuple[str, str]] = ()) -> str:

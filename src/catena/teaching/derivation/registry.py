@@ -17,7 +17,9 @@ class Way:
     source: the publication that prints this form. angles: whether it can be written in Euler
     angles, without cutting bodies free. rows_alone: whether the source's form is the equations of
     motion alone, so that `Equations.text` prints nothing before them. eliminates: whether its last
-    step only eliminates forces from the rows before it, which are the source's form.
+    step only eliminates forces from the rows before it, which are the source's form. cuts: whether
+    it cuts the bodies free, so that a page shows free-body diagrams with the forces that its lines
+    name. ground: whether it can be written in angles from the ground.
     """
 
     name: str
@@ -26,6 +28,8 @@ class Way:
     angles: bool = False
     rows_alone: bool = False
     eliminates: bool = False
+    cuts: bool = False
+    ground: bool = False
 
 
 DERIVATIONS: dict[str, Way] = {}
@@ -42,9 +46,29 @@ def register(way: Way) -> Way:
 
 
 for _way in (
-    Way("newton_euler", body_steps.newton_euler, "[Baysec1996] eq. 3-4, 23-46", eliminates=True),
-    Way("lagrange", energy_steps.lagrange, "[Baysec1996] eq. 5-9", angles=True, rows_alone=True),
-    Way("hamilton", energy_steps.hamilton, "[Baysec1996] eq. 10-15", angles=True, rows_alone=True),
+    Way(
+        "newton_euler",
+        body_steps.newton_euler,
+        "[Baysec1996] eq. 3-4, 23-46",
+        eliminates=True,
+        cuts=True,
+    ),
+    Way(
+        "lagrange",
+        energy_steps.lagrange,
+        "[Baysec1996] eq. 5-9",
+        angles=True,
+        rows_alone=True,
+        ground=True,
+    ),
+    Way(
+        "hamilton",
+        energy_steps.hamilton,
+        "[Baysec1996] eq. 10-15",
+        angles=True,
+        rows_alone=True,
+        ground=True,
+    ),
     Way("kane", kane.kane, "[Passerello1972] eq. 2.24-2.29, 3.1-3.29", angles=True),
     Way("gibbs_appell", kane.gibbs_appell, "[Appell1900]", angles=True),
     Way("jourdain", kane.jourdain, "[Jourdain1909]", angles=True),

@@ -4,13 +4,14 @@ found when it was checked.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import sympy as sp
 
 from ...equations.readable import Names, Term
+from ...model import Mechanism
 from ...registry import loaded
 
 Terms = tuple[Term, ...]
@@ -31,7 +32,7 @@ class Line:
     between the label and the result, where there is one. right: the terms of the result, one tuple
     for a number, three for a vector. axes: the body along whose axes the three are given. error:
     the largest difference to a second route to the same number, at random states, relative to its
-    size.
+    size. datum: whether it is a potential, to which a constant may be added.
     """
 
     left: Label | Terms
@@ -39,6 +40,7 @@ class Line:
     means: Label | None = None
     axes: str = ""
     error: float = 0.0
+    datum: bool = False
 
     @property
     def values(self) -> list[Any]:
@@ -85,8 +87,10 @@ class Derivation:
     """The derivation of one mechanism's equations of motion by one formulation, step by step, every
     line checked.
 
-    states: the number of random states at which lines were checked. Iterating over it gives the
-    steps; str() gives the text.
+    states: the number of random states at which lines were checked. ground_angles: {place of a
+    relative angle among the speeds: ((place, sign), ...) of the angles whose sum it is from the
+    ground}, of planar linkages. free_bodies: the mechanism, where its bodies are cut free and pages
+    show free-body diagrams. Iterating over it gives the steps; str() gives the text.
     """
 
     mechanism: str
@@ -96,6 +100,8 @@ class Derivation:
     names: Names
     states: int
     values: dict[str, float] = field(default_factory=dict)
+    ground_angles: Mapping[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)
+    free_bodies: Mechanism | None = field(default=None, repr=False)
 
     def __iter__(self) -> Iterator[Step]:
         return iter(self.steps)

@@ -59,7 +59,7 @@ class _Latex:
 
     def __init__(self, text: str, names: Names):
         self.names = names
-        self.known = _quantities(names)
+        self.known = quantities(names)
         self.tokens = [x for x in TOKEN.findall(text) if not x.isspace() and x not in SKIPPED]
         self.at = 0
 
@@ -299,7 +299,7 @@ def _flat(tokens: list[str]) -> str:
     )
 
 
-def _quantities(names: Names) -> Mapping[Quantity, str]:
+def quantities(names: Names) -> Mapping[Quantity, str]:
     """Return {identification: symbol} of all names."""
     found: dict[Quantity, str] = {}
     for _, group in reversed(list(names.items())):

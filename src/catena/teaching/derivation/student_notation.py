@@ -15,7 +15,9 @@ import re
 import unicodedata
 from typing import Any
 
-from ...equations.readable import Names
+import sympy as sp
+
+from ...equations.readable import Name, Names
 from ...errors import ExpressionError
 from ...model import parse
 from .student_latex import latex_text
@@ -49,12 +51,29 @@ RATE = re.compile(
 )
 
 
+# the sign d/dt before a bracket, as text and in LaTeX
+TIME_RATE = re.compile(
+    rf"(?<![\w.])d\s*/\s*dt\s*(?=[(\[])"
+    rf"|\\[td]?frac\s*\{{\s*{_D}\s*\}}\s*\{{\s*{_D}\s*t\s*\}}\s*(?:\\(?:left|[bB]igg?l?))?\s*(?=[(\[])"
+)
+
+
 def expression(text: str, names: Names) -> Any:
-    """Return a student's text as a SymPy expression of the worksheet's symbols."""
-    if not text.strip():
-        raise ExpressionError("the answer is empty: write an expression, such as m*l^2*theta'")
+    """Return a student's text as a SymPy expression of the worksheet's symbols. d/dt(...) is
+    differentiated.
+    """
     if len(text) > LENGTH:
         raise ExpressionError(f"the answer has {len(text)} characters; at most {LENGTH} are read")
+    if sign := TIME_RATE.search(text):
+        inner, rest = _bracket(text, sign.end())
+        rate = _time_rate(expression(inner, names), names)
+        word = f"ratex{chr(ord('a') + len(names))}"
+        mark = Name(word, word, rf"\mathrm{{{word}}}")
+        shown = f" {mark.latex if chr(92) in text else word} "
+        found = expression(text[: sign.start()] + shown + rest, {**names, f"rate {word}": (mark,)})
+        return sp.sympify(found).xreplace({sp.Symbol(word): rate})
+    if not text.strip():
+        raise ExpressionError("the answer is empty: write an expression, such as m*l^2*theta'")
     plain = RATE.sub(
         lambda m: rf"\{'d' * (1 + bool(m[1]))}ot{{{m[2]}}}", SETTING.sub(" ", _hand(text))
     )
@@ -67,6 +86,36 @@ def expression(text: str, names: Names) -> Any:
         raise ExpressionError(
             f"the answer {short!r} cannot be read: {getattr(why, 'said', _reason(str(why)))}"
         ) from None
+
+
+def _bracket(text: str, start: int) -> tuple[str, str]:
+    """Return what stands in the bracket that opens at `start`, and what comes after it."""
+    depth = 0
+    for k in range(start, len(text)):
+        depth += (text[k] in "([") - (text[k] in ")]")
+        if depth == 0:
+            inner = re.sub(r"\\(right|[bB]igg?r?)\s*$", "", text[start + 1 : k])
+            return inner, text[k + 1 :]
+    raise ExpressionError(f"the answer {text.strip()!r} cannot be read: a ')' is missing")
+
+
+def _time_rate(e: Any, names: Names) -> Any:
+    """Return de/dt: coordinates become speeds, speeds accelerations."""
+    symbols = {
+        n.text: sp.Symbol(n.symbol) for _, group in reversed(list(names.items())) for n in group
+    }
+    fixed = {sp.Symbol(n.symbol) for n in names["p"]}
+    total = sp.Integer(0)
+    for text, symbol in symbols.items():
+        slope = sp.diff(e, symbol)
+        if symbol in fixed or slope == 0:
+            continue
+        if f"{text}'" not in symbols:
+            raise ExpressionError(
+                f"d/dt(...): the rate of {text} has no name here; differentiate it yourself"
+            )
+        total += slope * symbols[f"{text}'"]
+    return total + sp.diff(e, sp.Symbol("t"))
 
 
 def entries(text: str) -> list[str]:

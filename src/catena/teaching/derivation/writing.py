@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from textwrap import fill, wrap
 
@@ -200,37 +200,39 @@ def latex(d: Derivation, blank: bool = False) -> str:
         parts.append(given(d, "latex").replace(d.formulation, words(d.formulation)))
     parts += [
         f"\\subsection*{{{k}."
-        f" {words(step.title)}}}\n{prose(step.why)}\n{latex_step(step, d, k if blank else 0)}"
+        f" {words(step.title)}}}\n{prose(step.why)}\n{latex_step(step, d, k if blank else 0, k)}"
         for k, step in enumerate(d.steps, 1)
     ]
     return "\n\n".join(parts)
 
 
-def latex_step(step: Step, d: Derivation, blank: int = 0) -> str:
+def latex_step(step: Step, d: Derivation, blank: int = 0, number: int = 0) -> str:
     """Return the lines of a step as one align* environment, broken so that they fit on a page next
     to the widest label.
 
     blank: the step's number on a worksheet, with gaps in place of the results, each line numbered.
+    number: the step's number where lines with results are numbered too, as (8.1), with the label
+    eq:FORMULATION-8.1.
     """
     if not blank and (table := latex_table(step, d)):
         return table
     write = latex_writer(d.names)
-    lines = list(step.lines)
-    if not blank:  # a vector that is too wide is three numbers, whose labels are wider
-        paper = _beside_labels(lines)
-        lines = [
-            x
-            for line in lines
-            for x in (
-                _components(line) if line.vector and not _vector(line, write, paper) else [line]
-            )
+    if blank:
+        rows = [rf"{_gap(line)} \tag{{{blank}.{k}}}" for k, line in enumerate(step.lines, 1)]
+    else:
+        # a vector that is too wide is three numbers, whose labels are wider
+        paper = _beside_labels(step.lines)
+        parts = [
+            _components(line) if line.vector and not _vector(line, write, paper) else [line]
+            for line in step.lines
         ]
-    paper = _beside_labels(lines)
-    rows = (
-        [rf"{_gap(line)} \tag{{{blank}.{k}}}" for k, line in enumerate(lines, 1)]
-        if blank
-        else [row for line in lines for row in latex_line(line, write, paper)]
-    )
+        paper = _beside_labels([x for part in parts for x in part])
+        rows = []
+        for k, part in enumerate(parts, 1):
+            rows += [row for line in part for row in latex_line(line, write, paper)]
+            if number:
+                mark = f"{number}.{k}"
+                rows[-1] += rf" \tag{{{mark}}}\label{{eq:{d.formulation}-{mark}}}"
     return "\\begin{align*}\n" + " \\\\\n".join(rows) + "\n\\end{align*}"
 
 
@@ -302,8 +304,34 @@ def _vector(line: Line, write: Writer, paper: Paper) -> str:
     return next((x for x in (row, column) if width(x) <= paper.room), "")
 
 
-# formulas in sentences, as text and as LaTeX
-FORMULAS = (
+def _euler_lagrange(match: re.Match[str]) -> str:
+    """Return the head of Lagrange's equations, in quasi-velocities with the three-index symbols
+    that are not zero.
+    """
+    speed, turning, place, index = match.groups()
+    shown = {"w_r": r"\omega_r", "v": "v", "pi_r": r"\pi_r", "q": "q"}
+    v, q = shown[speed], shown[place]
+    more = r" + \gamma^{s}_{rk}\omega_k\frac{\partial T}{\partial\omega_s}" if turning else ""
+    return (
+        rf"\frac{{d}}{{dt}}\frac{{\partial T}}{{\partial {v}}}{more}"
+        rf" - \frac{{\partial T}}{{\partial {q}}} + \frac{{\partial V}}{{\partial {q}}}"
+        rf" = Q{'_r' if index else ''}"
+    )
+
+
+# formulas in sentences, as text and as LaTeX, which a function may write
+FORMULAS: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
+    (
+        r"d/dt dT/d(w_r|v) (\+ gamma\^s_rk w_k dT/dw_s )?- dT/d(pi_r|q) \+ dV/d(?:pi_r|q) = Q(_r)?",
+        _euler_lagrange,
+    ),
+    (r"\bd/dpi_r\b", r"\\partial/\\partial\\pi_{r}"),
+    (r"\bW\^T tau\b", r"W^{T}\\tau"),
+    (r"F \+ F\* = 0", r"F + F^{*} = 0"),
+    (r"\bp' = Q - dH/dx\b", r"\\dot p = Q - \\partial H/\\partial x"),
+    (r"\bdH/dp = x'", r"\\partial H/\\partial p = \\dot x"),
+    (r"-dT/dx \+ dV/dx", r"-\\partial T/\\partial x + \\partial V/\\partial x"),
+    (r"\bdH/dx\b", r"\\partial H/\\partial x"),
     (r"gamma\^s_(rk|kr)", r"\\gamma^{s}_{\1}"),
     (r"\bw_([rsk])\b", r"\\omega_{\1}"),
     (r"\b([du])_?(\d|i)\b", r"\1_{\2}"),
@@ -323,8 +351,8 @@ def prose(sentence: str) -> str:
     """
     found: list[str] = []
 
-    def put(shown: str, match: re.Match[str]) -> str:
-        found.append(f"${match.expand(shown)}$")
+    def put(shown: str | Callable[[re.Match[str]], str], match: re.Match[str]) -> str:
+        found.append(f"${shown(match) if callable(shown) else match.expand(shown)}$")
         return f"\x00{len(found) - 1}\x01"
 
     for pattern, shown in FORMULAS:
