@@ -13,6 +13,7 @@ from ._tables import console, table
 # the extras that a user may want, and what each brings; those for developers are left out
 EXTRAS = {
     "studio": "`catena studio` and `catena view` in the browser, meshes of robots",
+    "notebook": "live widgets of mechanisms and results in Jupyter, VS Code and marimo",
     "mujoco": "MJCF files, and meshes that MuJoCo reads",
     "xacro": "xacro files",
     "studies": "studies on disk (`catena sweep --out`), global sensitivities",

@@ -97,6 +97,9 @@ class Result:
         """Return how to rebuild the result: copies and pickles hold the rows themselves."""
         return Result, (self.data, self.ledger, self.model)
 
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        return dict(loaded("catena.studio.widget:bundle")(self))
+
     def _repr_html_(self) -> str:
         return str(loaded("catena.results.notebook:result")(self))
 

@@ -3,6 +3,7 @@
 running_page  one HTML file in which the mechanism runs as WebAssembly, without server or network
 view          a mechanism to look at and to move by hand
 studio        a model file to edit, run and plot
+widget        the page of view in a cell of a notebook
 server        one page and its live connection: this machine only, with a token in the address
 """
 
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
     from .server import run
     from .studio import studio
     from .view import viewer
+    from .widget import widget
 
-__all__ = ["page"]
+__all__ = ["page", "widget"]
 
 __getattr__, __dir__ = door(__name__)
