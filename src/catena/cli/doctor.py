@@ -14,6 +14,7 @@ from ._tables import console, table
 EXTRAS = {
     "studio": "`catena studio` and `catena view` in the browser, meshes of robots",
     "notebook": "live widgets of mechanisms and results in Jupyter, VS Code and marimo",
+    "mcp": "`catena mcp`, tools for language models",
     "rerun": "results as recordings of the Rerun viewer",
     "mujoco": "MJCF files, and meshes that MuJoCo reads",
     "xacro": "xacro files",

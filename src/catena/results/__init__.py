@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .interference import interference
     from .labels import Labels, labelled, labels, units
     from .ledger import OPEN, ContactLedger, Extremes, Ledger, versions
+    from .notebook import png
     from .own_parameters import with_own_parameters
     from .plots.paper import STYLES, Style
     from .plotting import PLOTS, SUFFIXES, Plot, find, save
