@@ -181,7 +181,7 @@ def test_printed_digits_are_met_or_not():
     assert page.number("x", [1.0, 2.0], reference=[1.0, 2.0 + 1e-9]).agrees
     assert not page.number("x", [1.0, 2.0], reference=[1.0, 2.0 + 1e-6]).agrees
     assert not page.number("x", np.nan, reference=0.0).agrees
-    with pytest.raises(ValueError, match="2 numbers of ours beside 1"):
+    with pytest.raises(ValueError, match="2 numbers of ours for 1"):
         page.number("x", [1.0, 2.0], printed="1")
 
 
