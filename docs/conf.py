@@ -64,6 +64,7 @@ suppress_warnings = ["myst.header"]
 
 myst_enable_extensions = ["amsmath", "dollarmath", "deflist", "colon_fence"]
 myst_heading_anchors = 3
+os.environ["CATENA_WIDGETS"] = "off"  # the pages have no kernel that would answer
 nb_execution_mode = "cache"
 nb_execution_timeout = 120
 nb_execution_raise_on_error = True

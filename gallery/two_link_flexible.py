@@ -4,6 +4,7 @@ motion that is given.
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from catena.analysis.linearization import linearize
 from catena.analysis.vibration import modes
 from catena.certify import check
 from catena.equations.formulations import formulation
+from catena.errors import MechanismWarning
 from catena.formats import load
 from catena.model.beams import Beam
 from catena.model.flexible import discretise
@@ -127,7 +129,10 @@ def _straight(n: int, powers: bool) -> np.ndarray:
         Joint("shoulder", "fixed", "ground", "upper"),
         Joint("elbow", "fixed", "upper", "fore", Pose(position=(1.0, 0, 0))),
     ]
-    found = modes(Mechanism("line", tuple(links), tuple(joints), gravity=(0, 0, 0))).frequencies[:2]
+    line = Mechanism("line", tuple(links), tuple(joints), gravity=(0, 0, 0))
+    with warnings.catch_warnings():  # of shapes that do not suit: the table shows by how much
+        warnings.simplefilter("ignore", MechanismWarning)
+        found = modes(line).frequencies[:2]
     return found / (ROOTS * np.sqrt(40.0 / 0.8 / 2.0**4)) - 1
 
 

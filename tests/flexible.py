@@ -31,7 +31,7 @@ def planar() -> Mechanism:
     """
     boom = Beam(1.0, 0.5, EI=2.0, modes=2)
     fore = Beam(0.7, 0.4, EI=1.0, EA=500.0, modes={"y": 1, "x": 1})
-    load = Body("load", 0.2, (0.1, 0.02, 0), (0.01, 0.02, 0.02))
+    load = Body("load", 0.1, (0.1, 0.02, 0), (0.001, 0.002, 0.002))
     joints = [
         Joint("hub", "revolute", "ground", "hub"),
         Joint("root", "fixed", "hub", "boom", Pose(position=(0.1, 0, 0))),
@@ -63,7 +63,7 @@ def spatial(**more) -> Mechanism:
     bodies = [
         Body("hub", 2.0, (0.1, 0, 0.05), (0.3, 0.2, 0.4)),
         Body("boom", flexible=beam),
-        Body("tip", 0.2, (0.1, 0.02, 0), (0.01, 0.02, 0.02)),
+        Body("tip", 0.1, (0.1, 0.02, 0), (0.01, 0.02, 0.02)),
         Body("wheel", 0.1, (0.1, 0.02, 0), (0.01, 0.02, 0.02)),
     ]
     joints = [

@@ -168,7 +168,7 @@ def test_a_run_that_cannot_go_on_is_status_one_and_keeps_its_rows():
 def test_interrupted_then_resumed(how):
     options = [
         "--until",
-        "60",
+        "15",
         "--output",
         "0.001",
         "--integrator",
@@ -196,7 +196,7 @@ def test_interrupted_then_resumed(how):
     assert not part.complete
     done = subprocess.run([*command, "--resume"], capture_output=True, text=True, check=True)
     assert "the end was reached" in done.stdout
-    assert catena.load_result("out/results.nc", lazy=True).data.sizes["time"] == 60_001
+    assert catena.load_result("out/results.nc", lazy=True).data.sizes["time"] == 15_001
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="closes a file descriptor in a POSIX shell")

@@ -589,7 +589,8 @@ def test_everything_comes_back_equal(again):
         as_found=True,
         notes=("one\n", "two"),
     )
-    assert again(m.validate()) == m
+    with pytest.warns(MechanismWarning, match="its damping and upper limit are not used"):
+        assert again(m.validate()) == m
 
 
 def test_save_writes_all_or_nothing(tmp_path, monkeypatch):

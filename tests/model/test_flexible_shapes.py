@@ -11,7 +11,7 @@ from scipy.integrate import quad
 
 import catena
 from catena import Beam, Body, Joint, Mechanism
-from catena.errors import MechanismError
+from catena.errors import MechanismError, MechanismWarning
 from catena.model.flexible.integrals import Basis, integrals, rule
 from catena.model.flexible.series import samples
 from catena.model.flexible.shapes import ENDS, HELD, bending, given, stretching
@@ -134,11 +134,13 @@ def test_a_cantilever_by_polynomials():
     frequencies from above.
     """
     exact = np.square(ROOTS["clamped_free"][:2]) * np.sqrt(3.0 / 0.5 / 2.0**4)
-    errors = [
-        catena.modes(own([f"(x/L)^{k}" for k in range(2, 2 + n)], modes=n)).frequencies[:2] / exact
-        - 1
-        for n in (2, 3, 5)
-    ]
+    with pytest.warns(MechanismWarning, match="its 5 shapes along y do not suit what it carries"):
+        errors = [
+            catena.modes(own([f"(x/L)^{k}" for k in range(2, 2 + n)], modes=n)).frequencies[:2]
+            / exact
+            - 1
+            for n in (2, 3, 5)
+        ]
     assert (np.array(errors) > 0).all()
     assert errors[0][0] < 5e-3 and errors[1][0] < 5e-4 and errors[2][1] < 1e-3
     own(["(x/L)^2", "(x/L)^3", "(x/L)^4"], modes=2)  # fewer modes than shapes: the first

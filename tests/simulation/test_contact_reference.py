@@ -1153,7 +1153,7 @@ def box_corners(case: dict) -> dict:
     )
     found |= _limits_of_push(box, values, touch) if "force_to_tip" in wanted else {}
     found |= (
-        {"moment_of_tangential_about_base_middle": np.cross(place[:, :2], push[:, :2]).sum()}
+        {"moment_of_tangential_about_base_middle": np.cross(place, push)[:, 2].sum()}
         if "moment_of_tangential_about_base_middle" in wanted
         else {}
     )

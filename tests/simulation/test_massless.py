@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 import catena
 from catena import Body, Joint, Mechanism, Pose, analysis, compile, simulate
 from catena.cli import app
-from catena.errors import QuestionError, SingularError
+from catena.errors import MechanismWarning, QuestionError, SingularError
 from catena.model.loads import Drive
 from catena.simulation import trajectories
 
@@ -141,7 +141,8 @@ def test_from_a_file(tmp_path):
         'motion = { kind = "uniform", offset = { A = 1.0 }, speed = { A = 6.0 } }',
     ]
     path.write_text(path.read_text() + "\n".join(["", *lines, ""]))
-    said = CliRunner().invoke(app, ["run", str(path), "--out", str(tmp_path / "out")])
+    with pytest.warns(MechanismWarning, match="have no mass and no inertia"):
+        said = CliRunner().invoke(app, ["run", str(path), "--out", str(tmp_path / "out")])
     assert said.exit_code == 0 and "NOT to be trusted" not in said.output
     run = catena.load_result(tmp_path / "out" / "results.nc")
     np.testing.assert_allclose(run.data["q"].values[-1, 0], 1.6, atol=1e-12)

@@ -31,7 +31,13 @@ def export(
     ] = False,
     to: Annotated[
         list[str] | None,
-        typer.Option(help="Write the whole system as c, library, matlab, julia, modelica or urdf."),
+        typer.Option(
+            help=(
+                "Write the whole system as c, library, matlab, julia, modelica or urdf, the drawing"
+                " of a linkage as svg or dxf, or a result (FILE is a .nc, or is run) as rerun,"
+                " mcap, parquet or csv."
+            )
+        ),
     ] = None,
     motor: Annotated[
         list[str] | None,

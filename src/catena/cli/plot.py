@@ -10,7 +10,7 @@ import typer
 
 from ..errors import CatenaError
 from ..registry import Named
-from ..results import PLOTS, SUFFIXES, Plot, find, save
+from ..results import PLOTS, STYLES, SUFFIXES, Plot, find, save
 from ._results import Force, Results, free, opened
 from ._tables import console
 
@@ -39,12 +39,34 @@ def plot(
             help="Which run of a batch, or all; give it again to lay several over each other."
         ),
     ] = None,
+    style: Annotated[
+        str, typer.Option(help=f"The look: {', '.join(STYLES)}. Those of papers are PDF files.")
+    ] = "house",
+    interactive: Annotated[
+        bool,
+        typer.Option(
+            "--interactive", help="Write a page in which to choose quantities, zoom, read values."
+        ),
+    ] = False,
     force: Force = False,
 ) -> None:
     """Draw plots of a result, or pictures of a study."""
     if (stored := study_at(Path(results))) is not None:
         draw_study(stored, what, out, force)
         return
+    if interactive:
+        from ..studio import plot_page
+
+        shown = opened(results)
+        source = Path(results)
+        place = Path(out or (source if source.is_dir() else source.parent))
+        place = place if place.suffix == ".html" else place / "plots.html"
+        numbers = runs(run)
+        first = 0 if isinstance(numbers, str) else numbers[0]
+        written = plot_page(shown.select(run=first), free(place, force or not out))
+        console().print(str(written), markup=False, soft_wrap=True)
+        return
+    suffix = ".png" if STYLES.find(style).width is None else ".pdf"
     asked = what or ["overview"]
     named = {name: find(name) for name in asked if name != "all"}
     result = opened(results)
@@ -57,8 +79,10 @@ def plot(
     source = Path(results)
     target = Path(out) if out else source if source.is_dir() else source.parent
     screen = console()
-    for kind, path in zip(kinds, [free(path, force or not out) for path in places(target, kinds)]):
-        save(result, path, kind.name, run=runs(run), **options(kind, only, degrees))
+    for kind, path in zip(
+        kinds, [free(path, force or not out) for path in places(target, kinds, suffix)]
+    ):
+        save(result, path, kind.name, run=runs(run), style=style, **options(kind, only, degrees))
         screen.print(str(path), markup=False, soft_wrap=True)
 
 
@@ -102,10 +126,10 @@ def draw_study(stored: Path, what: list[str] | None, out: str | None, force: boo
         console().print(str(save_picture(table, path, kind.name)), markup=False, soft_wrap=True)
 
 
-def places(target: Path, kinds: Sequence[Named]) -> list[Path]:
+def places(target: Path, kinds: Sequence[Named], suffix: str = ".png") -> list[Path]:
     """Return the file of each plot: the named file, or one per plot in the named folder."""
     if not target.suffix or target.is_dir():
-        return [target / f"{kind.name}.png" for kind in kinds]
+        return [target / f"{kind.name}{suffix}" for kind in kinds]
     if target.suffix.lower() not in SUFFIXES:
         raise CatenaError(
             f"{target}: a plot is saved as {', '.join(SUFFIXES)}, not {target.suffix!r}; a folder's"

@@ -75,6 +75,7 @@ for _name, _doc in {  # in the order of the flow
     "gallery": "Run the worked examples and write a page for each.",
     "report": "Write everything about a mechanism into one page or PDF.",
     "export": "Write a mechanism for other tools: C, FMU, MATLAB, Julia, Modelica.",
+    "mcp": "Serve tools to a language model by the Model Context Protocol.",
     "schema": "Write the JSON Schema of model files, for editors.",
     "doctor": "Show what is installed: version, processor, cache, optional packages.",
 }.items():

@@ -16,6 +16,8 @@ from ..errors import CompileError
 from ..formats import files
 from ..machine import identifier
 from ..registry import Registry
+from ..results import FILE_KINDS, FileKind, load_result
+from ..simulation import simulate
 from ..simulation.scenario import Scenario, read
 from . import c_header, library
 from .drawing import WRITERS, drawing
@@ -107,6 +109,19 @@ def _drawn(kind: str, asked: Asked) -> list[str]:
     return [str(path)]
 
 
+def _result_as(kind: FileKind, asked: Asked) -> list[str]:
+    """Write a result in a form of its own: that of a file, or of the run that a model asks for."""
+    place = Path(asked.file)
+    place = place / "results.nc" if place.is_dir() else place
+    if place.suffix == ".nc":
+        found, stem = load_result(place), place.stem
+    else:
+        scenario = asked.scenario
+        found = simulate(scenario.mechanism, **scenario.arguments)
+        stem = identifier(scenario.mechanism.name)
+    return [str(found.save(asked.folder / f"{stem}{kind.name}"))]
+
+
 for _target in (
     Target("fmu", _fmu, "a functional mock-up unit of FMI 2 or 3, for any tool that imports one"),
     Target(
@@ -141,3 +156,7 @@ for _target in (
     Target("dxf", partial(_drawn, "dxf"), "the same drawing for CAD programs"),
 ):
     register(_target)
+for _kind in FILE_KINDS.values():
+    if _kind.target:
+        _doc = f"a result (.nc), or the run that a model asks for: {_kind.doc}"
+        register(Target(_kind.target, partial(_result_as, _kind), _doc))

@@ -192,6 +192,9 @@ class Mechanism:
             self, "units", FrozenDict({str(k): str(v) for k, v in self.units.items()})
         )
 
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        return dict(loaded("catena.studio.widget:bundle")(self))
+
     def _repr_html_(self) -> str:
         return str(loaded("catena.results.notebook:mechanism")(self))
 

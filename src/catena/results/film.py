@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from scipy.interpolate import CubicHermiteSpline
 
+from .own_parameters import with_own_parameters
 from .plots.contact_arrows import contact_arrows
 from .result import Result
 from .scene import Scene, describe
@@ -69,9 +70,7 @@ def film(
     times = np.linspace(first, last, count)
     machine = result.machine
     own = result.data["parameters"].values if "parameters" in result.data else None
-    m = result.mechanism
-    if own is not None:
-        m = m.with_(parameters=dict(zip(m.parameters, np.asarray(own, float))))
+    m = with_own_parameters(result)
     drawn = scene or describe(m, folders=folders)
     fine = poses(
         drawn,

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..errors import CatenaError
 from ..machine import Machine
+from .own_parameters import with_own_parameters
 from .result import Result
 from .scene import Scene
 from .scene.placement import placement
@@ -71,7 +72,7 @@ def forces(result: Result, machine: Machine | None = None, joints: bool = True) 
         except CatenaError as why:
             said = str(why)
     m = thin.mechanism if machine is None else machine.mechanism
-    value = placement(_at_run_parameters(thin) if machine is None else m).value
+    value = placement(with_own_parameters(thin) if machine is None else m).value
     seats = {
         j.name: (j.parent, np.array([value(x) for x in j.placement.position]))
         for j in (*m.joints, *m.loops)
@@ -79,13 +80,6 @@ def forces(result: Result, machine: Machine | None = None, joints: bool = True) 
     }
     pull = np.stack([found[name] for name in seats], axis=1) if seats else np.zeros((n, 0, 3))
     return Forces(thin.time, seats, np.nan_to_num(pull), *_at_contacts(thin), said)
-
-
-def _at_run_parameters(result: Result) -> Any:
-    """Return the mechanism with the parameter values of the run."""
-    own = result._parameters
-    m = result.mechanism
-    return m if own is None else m.with_(parameters=dict(zip(m.parameters, np.asarray(own, float))))
 
 
 def _in_joints(result: Result, machine: Machine | None) -> dict[str, Array]:

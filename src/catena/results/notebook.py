@@ -89,8 +89,16 @@ def mechanism(m: Mechanism) -> str:
 
 
 def drawing(m: Mechanism, size: tuple[int, int] = (560, 380)) -> str:
-    """Return a picture of a mechanism near its neutral configuration, with loops closed; "" where
-    it cannot be drawn, such as for an invalid mechanism. size: pixels.
+    """Return a picture of a mechanism as an embedded image; "" where it cannot be drawn. size:
+    pixels.
+    """
+    found = png(m, size)
+    return _image(found) if found else ""
+
+
+def png(m: Mechanism, size: tuple[int, int] = (560, 380)) -> bytes:
+    """Return a picture of a mechanism near its neutral configuration, with loops closed, as a PNG;
+    nothing where it cannot be drawn, such as for an invalid mechanism. size: pixels.
     """
     from ..errors import CatenaError
     from ..machine import compile
@@ -102,12 +110,12 @@ def drawing(m: Mechanism, size: tuple[int, int] = (560, 380)) -> str:
         machine = compile(m)
         at = placed(machine, standing(machine))
     except CatenaError:
-        return ""
+        return b""
     scene = describe(m)
     box = scene.box(at)
     with BytesIO() as file:
         Painter(scene, camera_of(scene, box, size), box).picture(at).save(file, format="png")
-        return _image(file.getvalue())
+        return file.getvalue()
 
 
 def standing(machine: Machine) -> np.ndarray:

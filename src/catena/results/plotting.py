@@ -6,7 +6,7 @@ The function that draws is imported when the plot is drawn, so that a list of pl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -71,24 +71,29 @@ def plot(
     *,
     run: int | Iterable[int] | str = 0,
     title: str | None = None,
+    style: str = "house",
     **options: Any,
 ) -> Figure:
     """Return a plot of a result as a matplotlib Figure, which is not shown.
 
     what: one of `PLOTS`. run: the index of a run of a batch; several, or "all", are overlaid, with
     the first of them in front. Of more than LARGEST_OVERLAY runs only some are drawn, at equal
-    intervals of the index. title: by default the mechanism's name, "" for none. options: those of
-    the plot. Raises an UnknownNameError where there is no such plot or option.
+    intervals of the index. title: by default the mechanism's name, "" for none. style: one of
+    `catena.results.plots.paper.STYLES`, such as "ieee": the width of a column and its letters;
+    those of papers have no title. options: those of the plot. Raises an UnknownNameError where
+    there is no such plot or option.
     """
     import matplotlib as mpl
 
     from .plots.overlay import overlay
+    from .plots.paper import STYLES, settings
     from .plots.style import HOUSE, plain_ticks
 
     kind = find(what)
     kind.check(result.mechanism, options)
+    look = STYLES.find(style)
     runs = _runs(result, run)
-    with mpl.rc_context(HOUSE):
+    with mpl.rc_context({**HOUSE, **settings(style)}):
         figures = []
         for k in runs:
             shown = result.select(run=k).thinned(PLOTTED_ROWS)
@@ -96,7 +101,9 @@ def plot(
             figures.append(loaded(kind.draw)(shown, **options))
         figure = overlay(figures[0], figures[1:])
         plain_ticks(figure)
-        title = _title(result, shown.time[-1], runs) if title is None else title
+        look.fit(figure)
+        if title is None:
+            title = _title(result, shown.time[-1], runs) if look.width is None else ""
         if title:
             figure.suptitle(title, x=0.01, ha="left")
     return figure
@@ -124,10 +131,18 @@ def save(result: Any, path: str | Path, what: str = "overview", **options: Any) 
     """Draw a plot and write it to a .png, .pdf or .svg file. The folder is created where it is
     missing.
     """
-    return write(path, "plot", lambda: plot(result, what, **options))
+    from .plots.paper import settings
+
+    own = settings(options.get("style", "house"))
+    return write(path, "plot", lambda: plot(result, what, **options), own)
 
 
-def write(path: str | Path, word: str, draw: Callable[[], Figure]) -> Path:
+def write(
+    path: str | Path,
+    word: str,
+    draw: Callable[[], Figure],
+    settings: Mapping[str, Any] | None = None,
+) -> Path:
     """Write the figure that `draw` returns to a file. word: the name of the picture in messages."""
     import matplotlib as mpl
 
@@ -143,7 +158,7 @@ def write(path: str | Path, word: str, draw: Callable[[], Figure]) -> Path:
     figure = draw()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with mpl.rc_context(HOUSE):
+        with mpl.rc_context({**HOUSE, **(settings or {})}):
             figure.savefig(path)
     except OSError as error:
         raise CatenaError(f"{path}: the {word} could not be written ({reason(error)})") from None

@@ -27,12 +27,14 @@ from ..formats import as_path
 from ..registry import loaded
 from . import plotting, storage
 from .event_table import event_table, impact_table
+from .file_kinds import FILE_KINDS
 from .labels import TEXT, read_text
 from .ledger import Ledger
 from .storage import reason
 
 if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped]
+    import rerun
     import xarray as xr
 
     from ..machine import Machine
@@ -98,6 +100,9 @@ class Result:
         hold the rows themselves.
         """
         return Result, (self.data, self.ledger, self.model)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        return dict(loaded("catena.studio.widget:bundle")(self))
 
     def _repr_html_(self) -> str:
         return str(loaded("catena.results.notebook:result")(self))
@@ -514,13 +519,30 @@ class Result:
             index = pd.Index(self.time, name="time")
         return pd.DataFrame(columns, index=index)
 
+    def to_rerun(self) -> rerun.RecordingStream:
+        """Return one run as a recording of Rerun: solids that move, traces, and all quantities.
+
+        Returns
+        -------
+        rerun.RecordingStream
+            The recording; `.spawn()` opens the viewer, `.save("run.rrd")` writes it.
+
+        Raises
+        ------
+        CatenaError
+            If rerun-sdk is not installed, or the result is a batch.
+        """
+        return loaded("catena.results.rerun_log:recording")(self)
+
     def save(self, path: str | Path) -> Path:
         """Write the result to a file. The file appears only when it is complete.
 
         Parameters
         ----------
         path : str or Path
-            A file .nc (netCDF: everything) or .csv (the table of `to_pandas`).
+            A file .nc (netCDF: everything, which `load_result` reads), .csv or .parquet (the table
+            of `to_pandas`), .rrd (the recording of `to_rerun`) or .mcap (joint states, poses and
+            energies of one run as messages, for Foxglove and tools of ROS).
 
         Returns
         -------
@@ -530,23 +552,20 @@ class Result:
         Raises
         ------
         CatenaError
-            If the suffix is another, or the file cannot be written.
+            If the suffix is another, a package is missing, or the file cannot be written.
         """
         path = Path(path)
-        writers: dict[str, Callable[[Path], Any]] = {
-            ".csv": lambda p: self.to_pandas().to_csv(p),
-            ".nc": lambda p: self._with_ledger().to_netcdf(p, engine="h5netcdf"),
-        }
-        if path.suffix not in writers:
+        if path.suffix not in FILE_KINDS:
+            *most, last = FILE_KINDS
             raise CatenaError(
-                f"{path}: a result is saved as .nc or .csv, not"
+                f"{path}: a result is saved as {', '.join(most)} or {last}, not"
                 f" {path.suffix or 'without a suffix'!r}"
             )
         partial = path.with_name(f".{path.name}.partial")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             storage.reserve(partial, self.data.nbytes + 2**16)
-            writers[path.suffix](partial)
+            loaded(FILE_KINDS[path.suffix].write)(self, partial)
             os.replace(partial, path)
         except (OSError, RuntimeError) as error:
             raise CatenaError(
@@ -557,7 +576,14 @@ class Result:
                 partial.unlink(missing_ok=True)
         return path
 
-    def _with_ledger(self) -> xr.Dataset:
+    def with_ledger(self) -> xr.Dataset:
+        """Return the data with the ledger as JSON among their attributes, as files hold them.
+
+        Returns
+        -------
+        xarray.Dataset
+            The data; nothing is copied.
+        """
         return self.data.assign_attrs(ledger=json.dumps(asdict(self.ledger)))
 
 

@@ -16,11 +16,13 @@ from __future__ import annotations
 import time as clock
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from numpy.typing import ArrayLike
 
+from ..analysis import assemble
 from ..errors import SimulationError
 from ..machine import Machine
 from ..model import Mechanism
@@ -179,13 +181,34 @@ def simulate(
     given = {name: x for name, x in locals().items() if name in RUN_OPTIONS} | formulation_options
     began = clock.perf_counter()
     machine = machine_of(mechanism)
-    plan = prepare(machine, q, v, until, RunOptions.of(usual_formulation(machine), **given))
+    options = RunOptions.of(usual_formulation(machine), **given)
+    plan = prepare(machine, q, v, until, options)
     if out is None and resume:
         raise SimulationError("resume continues the run of a file; say which: out='run.nc'")
     if out is None:
-        return _ended(plan, Memory(plan, began), verify, progress)
+        found = _ended(plan, Memory(plan, began), verify, progress)
+        if not plan.lead:
+            found.shared["again"] = partial(run_again, machine, found, until, options)
+        return found
     with File(Path(out), plan, began, resume) as file:
         return _ended(plan, file, verify, progress, f"{out}, and in ")
+
+
+def run_again(
+    machine: Machine,
+    found: Result,
+    until: float,
+    options: RunOptions,
+    parameters: Mapping[str, float],
+) -> Result:
+    """Return the run of a result at other values of parameters, with all of its options. Its start
+    is that of the result; loops that do not close there at these values are closed.
+    """
+    q, v = (found.data[name].isel(time=0).values for name in "qv")
+    if machine.mechanism.closes:
+        q, v = assemble(machine, q, v, parameters=parameters)
+    given = {**options, **options.of_formulation, "parameters": parameters or None}
+    return simulate(machine, q, v, until, **given)
 
 
 def _ended(

@@ -15,7 +15,9 @@ class Live {
     this.connect();
   }
   connect() {
-    const link = (this.link = new WebSocket(`ws://${location.host}${location.pathname}live`));
+    const link = (this.link = window.openLink
+      ? window.openLink()
+      : new WebSocket(`ws://${location.host}${location.pathname}live`));
     link.binaryType = "arraybuffer";
     link.onopen = () => {
       this.busy = {};

@@ -17,6 +17,8 @@ class Plots {
     this.run = null;
     this.kept = [];
     this.chosen = null;
+    this.view = null; // the times that are shown; null for all
+    this.wheel = false; // whether the wheel zooms without the Ctrl key
   }
   take(run) {
     const first = !this.run;
@@ -86,9 +88,24 @@ class Plots {
       c.onpointermove = (e) => {
         if (e.buttons) this.seek(c, e);
       };
+      c.onwheel = (e) => this.zoom(c, e);
+      c.ondblclick = () => {
+        this.view = null;
+        this.draw();
+      };
       this.box.append(c);
     }
     panels.forEach(([g, unit, list], k) => this.panel(this.box.children[k], g, unit, list));
+  }
+  // the wheel widens or narrows the times that are shown, about the one under the pointer
+  zoom(c, e) {
+    if (!c.span || !(e.ctrlKey || this.wheel)) return;
+    e.preventDefault();
+    const box = c.getBoundingClientRect(),
+      t = c.span[0] + ((e.clientX - box.left - 50) / (box.width - 62)) * (c.span[1] - c.span[0]),
+      k = Math.exp(0.0015 * e.deltaY);
+    this.view = [t - k * (t - c.span[0]), t + k * (c.span[1] - t)];
+    this.draw();
   }
   seek(c, e) {
     if (!c.span) return;
@@ -113,18 +130,23 @@ class Plots {
     p.setTransform(dense, 0, 0, dense, 0, 0);
     p.clearRect(0, 0, w, h);
     const runs = [...this.kept, this.run],
-      last = Math.max(...runs.map((r) => r.numbers[r.points - 1])),
-      first = Math.min(...runs.map((r) => r.numbers[0]));
+      ends = [
+        Math.min(...runs.map((r) => r.numbers[0])),
+        Math.max(...runs.map((r) => r.numbers[r.points - 1])),
+      ];
+    const seen = this.view && this.view[1] - this.view[0] < ends[1] - ends[0],
+      [first, last] = seen ? this.view : ends;
     let low = Infinity,
       high = -Infinity;
     for (const r of runs)
       for (const s of list) {
         const y = this.values(r, s);
         if (y)
-          for (const v of y) {
+          y.forEach((v, k) => {
+            if (seen && (r.numbers[k] < first || r.numbers[k] > last)) return;
             if (v < low) low = v;
             if (v > high) high = v;
-          }
+          });
       }
     if (!(high > low)) {
       const m = Math.abs(high) || 1;
@@ -191,6 +213,10 @@ class Plots {
   line(p, run, s, X, Y, colour, dashes, alpha) {
     const y = this.values(run, s);
     if (!y) return;
+    p.save();
+    p.beginPath();
+    p.rect(50, 0, p.canvas.clientWidth - 62, p.canvas.clientHeight);
+    p.clip();
     p.globalAlpha = alpha;
     p.strokeStyle = colour;
     p.lineWidth = 1.6;
@@ -199,8 +225,7 @@ class Plots {
     for (let k = 0; k < run.points; k++)
       k ? p.lineTo(X(run.numbers[k]), Y(y[k])) : p.moveTo(X(run.numbers[k]), Y(y[k]));
     p.stroke();
-    p.setLineDash([]);
-    p.globalAlpha = 1;
+    p.restore();
   }
 }
 function ticks(low, high, count) {

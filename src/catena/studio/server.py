@@ -38,15 +38,20 @@ class Client:
 
     def send(self, kind: str, blob: bytes = b"", **data: Any) -> None:
         """Send a message; nothing happens where the browser has closed the connection."""
-        text = json.dumps({"kind": kind, **data}, allow_nan=False, default=_plain).encode()
-        text += b" " * (-(4 + len(text)) % 8)
         from websockets.exceptions import ConnectionClosed
 
         try:
             with self._lock:
-                self.connection.send(struct.pack("<I", len(text)) + text + blob)
+                self.connection.send(packed(kind, blob, data))
         except (ConnectionClosed, OSError):
             pass
+
+
+def packed(kind: str, blob: bytes, data: Mapping[str, Any]) -> bytes:
+    """Return a message as bytes: the length of its header, the header, and what follows it."""
+    text = json.dumps({"kind": kind, **data}, allow_nan=False, default=_plain).encode()
+    text += b" " * (-(4 + len(text)) % 8)
+    return struct.pack("<I", len(text)) + text + blob
 
 
 class Session(Protocol):

@@ -1,14 +1,15 @@
-"""View: a mechanism in the browser, to look at and to move by hand.
+"""View: a mechanism in the browser, to look at, to move by hand and to run.
 
 Coordinates have sliders within their limits; loops stay closed while one moves. A body can be
-dragged. Modes are animated, and a saved result is played. Nothing is written.
+dragged. A run begins from the pose that is shown. Parameters have sliders, which repeat the run
+that is played. Modes are animated, and a saved result is played. Nothing is written.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,11 +18,11 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from ..analysis import assemble
-from ..errors import CatenaError
-from ..machine import Machine, coordinates
-from ..model import Mechanism, coordinate_units
+from ..errors import CatenaError, UnknownNameError
+from ..machine import Machine, compile, coordinates
+from ..model import Mechanism, coordinate_units, parameter_units
 from ..model.flexible import discretise
-from ..results import forces
+from ..results import forces, with_own_parameters
 from ..results.scene import Scene, describe, poses, wire
 from .posing import Posed, pull, set_coordinate
 from .server import Client
@@ -29,7 +30,10 @@ from .server import Client
 if TYPE_CHECKING:
     from ..results import Film, Result
 
+    RunAgain = Callable[[Mapping[str, float]], Result]
+
 Array = np.ndarray
+LONGEST_RUN = 1000.0  # s that a page may ask for
 # how far bodies turn (rad) and move (relative to the size of the scene) in an animated mode
 MODE_SWING, MODE_SHIFT = 0.35, 0.12
 RATE = 60  # pictures per second of film
@@ -46,10 +50,14 @@ class Viewer:
         folders: Sequence[Path] | None = None,
         result: Result | None = None,
     ):
+        if result is not None:
+            result = result.select(run=0)
         m = discretise(mechanism)
+        m = m if result is None else with_own_parameters(result, m)
         self.machine = Machine(m, life="generic")
         self.folders = folders
         self.result = result
+        self.again: RunAgain | None = None if result is None else result.shared.get("again")
         self.scene = describe(m, folders=folders)
         self.q = np.asarray(q, float) if q is not None else self._assembled()
         self.home = self.q.copy()
@@ -69,13 +77,15 @@ class Viewer:
             return q
 
     # --- the page
-    def page(self) -> str:
-        """Return the HTML of the page with its scripts."""
+    def page(self, link: str = "") -> str:
+        """Return the HTML of the page with its scripts. link: code that opens its connection in
+        another way than by a WebSocket.
+        """
         folder = resources.files("catena.studio")
         text, live = (
             (folder / name).read_text(encoding="utf-8") for name in ("view.html", "live.js")
         )
-        return wire.page(text, live=live)
+        return wire.page(text, live=link + live)
 
     def opened(self, client: Client) -> None:
         """Send the scene, the coordinates, and the film of a result to a browser that has
@@ -83,17 +93,22 @@ class Viewer:
         """
         with self._lock:
             self.clients.append(client)
-            seen = None if self.film is None else self.film.box()
-            header, blob = wire.header(self.scene, poses(self.scene, self.machine, self.q), seen)
+        self._send_scene(client)
+        self._send_result(client)
+
+    def _send_scene(self, client: Client) -> None:
+        """Send what is drawn, and the rows of coordinates and parameters."""
+        seen = None if self.film is None else self.film.box()
+        header, blob = wire.header(self.scene, poses(self.scene, self.machine, self.q), seen)
         client.send(
             "scene",
             blob,
             scene=header,
             coordinates=self._coordinates(),
+            parameters=self._parameters() if self.result is None or self.again else [],
             loops=len(self.machine.mechanism.loops),
             notes=self._notes(),
         )
-        self._send_result(client)
 
     def closed(self, client: Client) -> None:
         """Remove a browser that has disconnected."""
@@ -158,6 +173,60 @@ class Viewer:
         for client in self.clients:
             client.send("pose", X, values=self._values(), said=found.said)
 
+    # --- runs
+    def _on_run(self, client: Client, message: dict[str, Any]) -> None:
+        """Run from the pose that is shown, at rest, and send the film."""
+        until = float(message["until"])
+        if not 0 < until <= LONGEST_RUN:
+            raise CatenaError(
+                f"a run of {until:g} s was asked for; from a page it takes up to {LONGEST_RUN:g} s"
+            )
+        self.again = partial(_run, self._lanes, self.q.copy(), until)
+        self._repeat()
+
+    def _on_parameter(self, client: Client, message: dict[str, Any]) -> None:
+        """Set one parameter by its slider, and repeat the run where the page plays one."""
+        name, value = str(message["name"]), float(message["value"])
+        before = self.machine, self.q, self.home, self.scene
+        values = self.machine.mechanism.parameters
+        if name not in values:
+            raise UnknownNameError("parameter", name, values, "this mechanism")
+        try:
+            self.machine = Machine(
+                self.machine.mechanism.with_(parameters={**values, name: value}), life="generic"
+            )
+            self.q, self.home = (_closing(self.machine, q) for q in (self.q, self.home))
+            self.scene = describe(self.machine.mechanism, folders=self.folders)
+            if message.get("playing"):
+                self._repeat(keep=True)
+            else:
+                for each in self.clients:
+                    self._send_scene(each)
+        except (CatenaError, ArithmeticError):
+            self.machine, self.q, self.home, self.scene = before
+            raise
+
+    def _repeat(self, keep: bool = False) -> None:
+        """Run as before, at the parameters of now, and send scene and film. keep: whether the page
+        plays on at its time.
+        """
+        if self.again is None:
+            raise CatenaError(
+                "this result cannot be run again from here: a file does not hold its controller,"
+                " motion and events. Show what `catena.simulate` returns"
+            )
+        result = self.again(dict(self.machine.mechanism.parameters))
+        self.result = result
+        self.__dict__.pop("film", None)
+        for client in self.clients:
+            self._send_scene(client)
+            self._send_result(client, keep, "; ".join(result.ledger.doubts()))
+
+    @cached_property
+    def _lanes(self) -> Machine:
+        """The machine that runs are made with."""
+        return compile(self.machine.mechanism)
+
     # --- films
     def _on_modes(self, client: Client, message: dict[str, Any]) -> None:
         """Send the modes about the nearest stable equilibrium, or about the present pose with
@@ -207,14 +276,12 @@ class Viewer:
         """The film of the result that is played; None where there is none."""
         from ..results import film
 
-        return (
-            None
-            if self.result is None
-            else film(self.result.select(run=0), 1.0, RATE, scene=self.scene)
-        )
+        return None if self.result is None else film(self.result, 1.0, RATE, scene=self.scene)
 
-    def _send_result(self, client: Client) -> None:
-        """Send the film of the result, and its forces without those in joints."""
+    def _send_result(self, client: Client, keep: bool = False, said: str = "") -> None:
+        """Send the film of the result, and its forces without those in joints. keep: whether the
+        page plays on at its time. said: a sentence to show.
+        """
         film = self.film
         if film is None:
             return
@@ -229,13 +296,16 @@ class Viewer:
             tracks=tracks,
             name="result",
             loop=False,
+            keep=keep,
+            said=said,
+            box=film.box().tolist(),
         )
         self._send_forces(client, joints=False)
 
     def _send_forces(self, client: Client, joints: bool) -> None:
         """Send the forces along the result; joints: those in joints too."""
         assert self.result is not None
-        head, numbers = forces(self.result.select(run=0), joints=joints).wire(self.scene)
+        head, numbers = forces(self.result, joints=joints).wire(self.scene)
         client.send("forces", numbers, known=joints, **head)
 
     def _on_forces(self, client: Client, message: dict[str, Any]) -> None:
@@ -292,6 +362,21 @@ class Viewer:
             ]
         return rows
 
+    def _parameters(self) -> list[dict[str, Any]]:
+        """Return name, unit, range and value of each parameter for its slider."""
+        m = self.machine.mechanism
+        units = parameter_units(m)
+        return [
+            {
+                "name": name,
+                "unit": units.get(name, "").replace("*", " "),
+                "low": min(0.2 * x, 3 * x),
+                "high": max(0.2 * x, 3 * x) if x else 1.0,
+                "value": x,
+            }
+            for name, x in m.parameters.items()
+        ]
+
     def _values(self) -> dict[str, float]:
         """Return the present value of each coordinate."""
         found = {c.name: float(self.q[c.qi]) for c in coordinates(self.machine)}
@@ -315,6 +400,16 @@ class Viewer:
     def _notes(self) -> list[str]:
         """Return the notes of the scene and of the mechanism."""
         return [*self.scene.notes, *self.machine.mechanism.notes]
+
+
+def _run(
+    machine: Machine, q: Array, until: float, parameters: Mapping[str, float] | None = None
+) -> Result:
+    """Return a run from a pose, at rest, without control."""
+    from ..simulation import simulate
+
+    q = assemble(machine, q, parameters=parameters)[0] if machine.mechanism.closes else q
+    return simulate(machine, q=q, until=until, output=1 / RATE, parameters=parameters or None)
 
 
 def swing(scene: Scene, machine: Machine, q: Array, shape: Array) -> Array:

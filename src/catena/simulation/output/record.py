@@ -159,7 +159,7 @@ def extremes(plan: RunPlan, rows: ObservedRows) -> Extremes:
         "closure": rows.closure,
         "opening": rows.closure / sizes,
         "rate": rows.rates / sizes,
-        "speed": np.linalg.norm(rows.v / speeds, axis=-1),
+        "speed": _norms(rows.v / speeds),
         "rank": rows.rank,
         "quaternion": np.array(lengths),
     }
@@ -173,6 +173,14 @@ def extremes(plan: RunPlan, rows: ObservedRows) -> Extremes:
     return Extremes(
         **{name: float(np.abs(x).max(initial=0.0)) for name, x in shown.items()}, slow=slow, way=way
     )
+
+
+def _norms(v: Array) -> Array:
+    """Return the norms along the last axis; infinity where a run that breaks off has speeds whose
+    squares are too large for a number.
+    """
+    with np.errstate(over="ignore"):
+        return np.linalg.norm(v, axis=-1)
 
 
 def _least_moved(plan: RunPlan, q: Array) -> Array:
