@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from ...doors import door
 
 if TYPE_CHECKING:
-    from .actuators import Actuator, DCMotor, Thruster
+    from .actuators import Actuator, DCMotor, HeldInput, Thruster
     from .control_laws import (
         Controller,
         Hold,

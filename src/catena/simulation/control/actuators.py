@@ -21,6 +21,13 @@ Span = tuple[float, float] | None
 
 
 @dataclass(frozen=True)
+class HeldInput:
+    """A signal that is set from outside while a system runs: entry `index` of its inputs u."""
+
+    index: int
+
+
+@dataclass(frozen=True)
 class Actuator(Controller):
     """A force along a weighted sum of coordinates, affine in a signal, that sum and its rate.
 
@@ -68,7 +75,7 @@ class Actuator(Controller):
     """
 
     gear: Mapping[str, float]
-    signal: float | Trajectory = 0.0
+    signal: float | Trajectory | HeldInput = 0.0
     gain: float = 1.0
     bias: tuple[float, float, float] = (0.0, 0.0, 0.0)
     signals: Span = None
@@ -175,7 +182,7 @@ class DCMotor(Controller):
     """
 
     gear: Mapping[str, float]
-    voltage: float | Trajectory
+    voltage: float | Trajectory | HeldInput
     resistance: float
     inductance: float
     constant: float
@@ -251,7 +258,7 @@ class Thruster(Controller):
     frame: str
     force: tuple[float, float, float] = (0.0, 0.0, 0.0)
     torque: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    signal: float | Trajectory = 0.0
+    signal: float | Trajectory | HeldInput = 0.0
     signals: Span = None
     name: str = "thruster"
 
@@ -301,8 +308,14 @@ def _geared_forces(system: SystemSymbols, gear: Mapping[str, float], force: ca.S
     return vector(tau)
 
 
-def _signal_value(system: SystemSymbols, name: str, signal: float | Trajectory) -> ca.SX:
-    """Return the signal at the time of the system: a constant, or the value of a trajectory."""
+def _signal_value(
+    system: SystemSymbols, name: str, signal: float | Trajectory | HeldInput
+) -> ca.SX:
+    """Return the signal at the time of the system: a constant, the value of a trajectory, or an
+    input.
+    """
+    if isinstance(signal, HeldInput):
+        return system.u[signal.index]
     if not isinstance(signal, Trajectory | int | float | np.number):
         raise StateError(
             f"{name!r} has the signal {signal!r}; a signal is a number, or a trajectory:"

@@ -1,0 +1,22 @@
+"""Environments for learning, whose worlds are lanes of machine code.
+
+definition      Environment: motors, observations, reward, when an episode ends, how one starts
+worlds          Worlds: many copies, stepped in place, with NumPy alone
+tapes, starts   the compiled step and observations; starts drawn by counters
+vector_env      the same as a Gymnasium VectorEnv
+tasks           cart-pole, pendulum, acrobot, hopper, half-cheetah, ant: a registry
+policies        networks in ONNX files as controllers of `catena.simulate`
+ppo             proximal policy optimisation, with NumPy alone
+"""
+
+from typing import TYPE_CHECKING
+
+from ..doors import door
+
+if TYPE_CHECKING:
+    from .definition import Environment
+    from .tasks import TASKS, Task, task
+    from .vector_env import VectorEnv
+    from .worlds import Worlds
+
+__getattr__, __dir__ = door(__name__)
