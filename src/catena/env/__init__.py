@@ -5,6 +5,7 @@ worlds          Worlds: many copies, stepped in place, with NumPy alone
 tapes, starts   the compiled step and observations; starts drawn by counters
 vector_env      the same as a Gymnasium VectorEnv
 tasks           cart-pole, pendulum, acrobot, hopper, half-cheetah, ant: a registry
+networks        networks of a few layers, as they are trained here
 policies        networks in ONNX files as controllers of `catena.simulate`
 ppo             proximal policy optimisation, with NumPy alone
 """
@@ -15,6 +16,9 @@ from ..doors import door
 
 if TYPE_CHECKING:
     from .definition import Environment
+    from .networks import Network
+    from .policies import OPERATORS, Operator, Policy, read_network
+    from .ppo import Settings, Training, train
     from .tasks import TASKS, Task, task
     from .vector_env import VectorEnv
     from .worlds import Worlds
