@@ -2,6 +2,7 @@
 
 definition      Environment: motors, observations, reward, when an episode ends, how one starts
 worlds          Worlds: many copies, stepped in place, with NumPy alone
+environment_file the table [environment] of a file
 tapes, starts   the compiled step and observations; starts drawn by counters
 vector_env      the same as a Gymnasium VectorEnv
 tasks           cart-pole, pendulum, acrobot, hopper, half-cheetah, ant: a registry
@@ -15,7 +16,9 @@ from typing import TYPE_CHECKING
 from ..doors import door
 
 if TYPE_CHECKING:
+    from . import environment_file
     from .definition import Environment
+    from .environment_file import read_environment
     from .networks import Network
     from .policies import OPERATORS, Operator, Policy, read_network
     from .ppo import Settings, Training, train

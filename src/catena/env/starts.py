@@ -6,18 +6,16 @@ not on how many worlds there are.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 from scipy.special import ndtri
 
 from ..compiler import uniform_numbers
-from ..errors import QuestionError, UnknownNameError
+from ..errors import UnknownNameError
 from ..kernels import BALL
 from ..machine import Machine
 from .definition import Environment, Spread
+from .spreads import distribution
 
 Array = np.ndarray
 START_STREAM = 1  # of the random numbers; sensors have others
@@ -69,7 +67,7 @@ def drawn(environment: Environment, machine: Machine, neutral: Array) -> Drawn:
         if name in ("q", "v"):
             first, count = (0, nq) if name == "q" else (nq, nv)
             for k in range(first, first + count):
-                random[k] = _pair(name, spread)
+                random[k] = distribution(name, spread)
     for name, spread in environment.start.items():
         if name in ("q", "v"):
             continue
@@ -108,25 +106,7 @@ def _set(
         random.pop(place, None)
     else:
         given[place] = 0.0
-        random[place] = _pair(name, spread)
-
-
-def _pair(name: str, spread: Any) -> tuple[bool, float, float]:
-    """Return (whether uniform, first number, second number) of a distribution."""
-    if isinstance(spread, Mapping):
-        if set(spread) == {"mean", "deviation"} and float(spread["deviation"]) >= 0.0:
-            return False, float(spread["mean"]), float(spread["deviation"])
-    else:
-        try:
-            low, high = (float(x) for x in spread)
-        except (TypeError, ValueError):
-            low, high = 1.0, 0.0
-        if low <= high:
-            return True, low, high
-    raise QuestionError(
-        f"start of {name!r} is {spread!r}; it is a number, (lowest, highest), or"
-        ' {"mean": .., "deviation": ..}'
-    )
+        random[place] = distribution(name, spread)
 
 
 def unit_quaternions(machine: Machine, q: Array) -> None:

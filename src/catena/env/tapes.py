@@ -17,6 +17,7 @@ from ..simulation import RunOptions
 from ..simulation.control import Controller, HeldInput, Law
 from ..simulation.planning import RunPlan, checks, decoded, prepare, settled
 from .definition import Environment, Motor
+from .spreads import middle
 
 PREVIOUS = "previous_"  # before a quantity: its value before the step
 LIMITED_BY_MAP = "semi_implicit"  # the integrator whose step is a map that clips speeds itself
@@ -71,12 +72,12 @@ class CompiledEnvironment:
 
     @cached_property
     def neutral(self) -> np.ndarray:
-        """Return the coordinates about which episodes start, with the given numbers."""
+        """The coordinates about which episodes start: the middles of their distributions."""
         q: np.ndarray = np.array(self.machine.neutral(), float)
         names = list(self.machine.coordinate_names)
-        for name, value in self.environment.start.items():
-            if name in names and isinstance(value, int | float):
-                q[names.index(name)] = value
+        for name, spread in self.environment.start.items():
+            if name in names:
+                q[names.index(name)] = middle(name, spread)
         return q
 
     def _check(self) -> None:

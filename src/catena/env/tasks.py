@@ -215,9 +215,13 @@ def gymnasium_robot(
         if contacts
         else dict(step=step)
     )
+    start = dict(options.pop("start", {}))
+    if contacts:  # stops act, so that joints begin between them
+        start = {**_between_stops(given.mechanism), **start}
     usual = dict(
         mechanism=given.mechanism,
         actions=own,
+        start=start,
         observations=seen(given.mechanism),
         reward=f"({forward} - previous_{forward})/{time_step!r} - {cost!r}*({squares})"
         + (f" + {healthy!r}*(1 - ended)" if healthy else ""),
@@ -227,6 +231,17 @@ def gymnasium_robot(
         **how,
     )
     return Environment(**{**usual, **options})
+
+
+def _between_stops(mechanism: Mechanism) -> dict[str, Any]:
+    """Return ranges about the middle for the coordinates whose limits do not include zero."""
+    found = {}
+    for joint in mechanism.moving:
+        for name, low, high in zip(joint.coordinate_names, joint.lower, joint.upper):
+            if not low < 0.0 < high:
+                middle, half = 0.5 * (low + high), 0.1 * (high - low)
+                found[name] = (middle - half, middle + half)
+    return found
 
 
 def _all_but(mechanism: Mechanism, first: int, most: float = math.inf) -> list[str]:

@@ -103,6 +103,7 @@ class Worlds:
         self.terminated, self.truncated, self._done = np.zeros((3, self.count), bool)
         self.elapsed = np.zeros(self.count, np.int64)
         self.episodes = np.full(self.count, -1, np.int64)
+        self._begun = False  # whether the worlds have states
         self._numbers = np.arange(self.count)
         self._drawn = drawn(environment, c.machine, c.neutral)
         self._low, self._high = environment.signals.T
@@ -154,6 +155,7 @@ class Worlds:
         if seed is not None:
             self.seed = int(seed)
             self.episodes[:] = -1
+        self._begun = True
         self._begin(self._numbers)
         self.rewards[:] = 0.0
         self.terminated[:] = self.truncated[:] = self._done[:] = False
@@ -163,6 +165,8 @@ class Worlds:
         """Put all worlds into states q (count, nq) or (nq,), v likewise, and begin new episodes
         there. Return the observations.
         """
+        if not self._begun:  # parameters, and lanes without a world
+            self.reset()
         self._place(self._numbers, np.broadcast_to(q, (self.count, self.machine.nq)), v)
         self.elapsed[:] = 0
         self._done[:] = False
@@ -176,7 +180,7 @@ class Worlds:
         Return observations, rewards, terminated, truncated: the arrays of this object, in which the
         next step writes.
         """
-        if self.episodes[0] < 0 and not self.elapsed.any():
+        if not self._begun:
             self.reset()
         e = self.environment
         own = self._signals[: self.count]

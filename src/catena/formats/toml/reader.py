@@ -53,7 +53,7 @@ def draft(path: Path, top: Table) -> Draft:
         collisions=read_collisions(top),
     )
     mechanism = with_includes(mechanism, path, top)
-    for key in ("scenario", "optimize"):
+    for key in ("scenario", "optimize", "environment"):
         top.table(key)  # read by those who run it; here it is a table or a fault
     return Draft(
         path,

@@ -130,6 +130,7 @@ TOP = register(
             FileKey(
                 "optimize", Inside("optimize"), "the motion of least cost that is wanted of it"
             ),
+            FileKey("environment", Inside("environment"), "a task for a learner"),
         ),
     )
 )
