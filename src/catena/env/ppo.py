@@ -8,6 +8,7 @@ A: advantages by generalised estimation, R = A + V_old. Both networks have two h
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -86,7 +87,29 @@ def train(
     Training
         The policy, as a network, and the returns on the way.
     """
-    s = settings or Settings()
+    with _one_thread():
+        return _train(environment, steps, seed, settings or Settings(), until, progress)
+
+
+def _one_thread() -> Any:
+    """Keep products of small matrices on one thread, where threadpoolctl is installed: many threads
+    wait for each other ten times as long as one computes.
+    """
+    try:
+        from threadpoolctl import threadpool_limits
+    except ImportError:
+        return nullcontext()
+    return threadpool_limits(1)
+
+
+def _train(
+    environment: Environment,
+    steps: int,
+    seed: int,
+    s: Settings,
+    until: float,
+    progress: Callable[[int, float], object] | None,
+) -> Training:
     rng = np.random.default_rng(seed)
     worlds = Worlds(environment, s.worlds, seed=seed)
     observations = len(environment.observations)
