@@ -36,7 +36,8 @@ class Environment:
         effort; or an `Actuator`, `DCMotor` or `Thruster` of `catena.control`, whose signal is the
         action, within its range `signals`.
     observations : sequence of str
-        What is observed, one text for each number.
+        What is observed: texts, and names of sensors of the mechanism, which stand for all their
+        readings, errors included. In texts, sensor['gyro.x'] is a true value.
     reward : str or callable, default "1"
         A text, or a function of the `Worlds` after a step that returns one number for each world.
     alive : mapping of str to (float, float), optional

@@ -16,14 +16,14 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ..analysis import trace_expression
+from ..analysis import OUTPUT_WORDS, trace_expression
 from ..compiler import Tracer
 from ..errors import FormatError, QuestionError
 from ..machine import machine_of
 from ..registry import Registry
 from ..simulation.control import Controller, Law, check_sample_time
 from .definition import Environment
-from .tapes import Motors
+from .tapes import Motors, observed, sensor_word
 
 # a sample is due this share of the sample time early, since times are rounded
 EARLY = 1e-6
@@ -203,7 +203,15 @@ class Policy(Controller):
     def __post_init__(self) -> None:
         check_sample_time("Policy", self.sample)
         e, f = self.environment, read_network(self.file)
-        sizes = len(e.observations), len(e.choices) or len(e.actions)
+        parts = observed(e)
+        if wrong := [x.name for _, x in parts if x is not None and not x.exact]:
+            raise QuestionError(
+                f"the policy observes {', '.join(wrong)}, whose readings have errors, and a run has"
+                " true values: give the sensors none, or step `Worlds`"
+            )
+        texts = tuple(text for own, _ in parts for text in own)
+        object.__setattr__(self, "texts", texts)
+        sizes = len(texts), len(e.choices) or len(e.actions)
         found = f.numel_in(0), f.numel_out(0)
         if found != sizes:
             raise QuestionError(
@@ -244,7 +252,9 @@ class Policy(Controller):
         e = self.environment
         s: Tracer = system.tracer()
         machine = machine_of(system.mechanism)
-        seen = ca.vertcat(*(trace_expression(machine, s, text) for text in e.observations))
+        words = {**OUTPUT_WORDS, "sensor": sensor_word(e)}
+        texts = self.texts  # type: ignore[attr-defined]
+        seen = ca.vertcat(*(trace_expression(machine, s, text, words) for text in texts))
         f = ca.Function("seen", [s.t, s.q, s.v, s.p], [ca.densify(seen)])
         out = self.network(f(system.t, system.q, system.v, system.p).T).T  # type: ignore[attr-defined]
         if not e.choices:

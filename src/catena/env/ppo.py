@@ -112,7 +112,7 @@ def _train(
 ) -> Training:
     rng = np.random.default_rng(seed)
     worlds = Worlds(environment, s.worlds, seed=seed)
-    observations = len(environment.observations)
+    observations = worlds.observations.shape[1]
     head = _Discrete(environment) if environment.choices else _Gaussian(environment, s.deviation)
     policy = Network.random(rng, (observations, *s.hidden, head.size), last=0.01)
     value = Network.random(rng, (observations, *s.hidden, 1), last=1.0)

@@ -13,6 +13,8 @@ from ..analysis import OUTPUT_WORDS, OutputWord, trace_expression
 from ..compiler import LaneKernel, Tracer, compile_lanes
 from ..errors import QuestionError, unknown
 from ..machine import Machine, compile
+from ..model import Sensor
+from ..sensors import trace_sensor
 from ..simulation import RunOptions
 from ..simulation.control import Controller, HeldInput, Law
 from ..simulation.planning import RunPlan, checks, decoded, prepare, settled
@@ -40,6 +42,34 @@ class Motors(Controller):
         return total.law(system)
 
 
+def observed(environment: Environment) -> list[tuple[tuple[str, ...], Sensor | None]]:
+    """Return for each observation its texts, and the sensor whose readings it is."""
+    known = {sensor.name: sensor for sensor in environment.mechanism.sensors}
+    return [
+        (tuple(f"sensor['{c}']" for c in known[text].channels), known[text])
+        if text in known
+        else ((text,), None)
+        for text in environment.observations
+    ]
+
+
+def sensor_word(environment: Environment) -> OutputWord:
+    """Return the quantity sensor['name'], the true value of a channel of a sensor."""
+    channels = {
+        name: (sensor, k)
+        for sensor in environment.mechanism.sensors
+        for k, name in enumerate(sensor.channels)
+    }
+
+    def sensed(s: Tracer, name: str) -> Any:
+        if name not in channels:
+            raise QuestionError(f"sensor['{name}']: {unknown('sensor', name, channels)}")
+        sensor, k = channels[name]
+        return trace_sensor(s, sensor)[k]
+
+    return OutputWord("sensor", "the true value of a sensor, such as gyro.x", sensed)
+
+
 class CompiledEnvironment:
     """The code of an environment, for any number of worlds."""
 
@@ -50,8 +80,9 @@ class CompiledEnvironment:
         self.system = self.plan.system
         self._check()
         self._kernels: dict[str, LaneKernel] = {}
-        e = environment
-        self.sizes = (len(e.observations), int(isinstance(e.reward, str)))
+        self.observed = observed(environment)
+        self.texts = tuple(text for texts, _ in self.observed for text in texts)
+        self.rewarded = isinstance(environment.reward, str)
 
     def _plan(self) -> RunPlan:
         """Return the plan of a run of one action, which brings the system."""
@@ -178,7 +209,7 @@ class CompiledEnvironment:
         ended = ca.SX.sym("ended")  # 1 in the step that ends the episode, otherwise 0
         symbols: dict[str, Any] = {"ended": ended}
         trace = lambda text: trace_expression(self.machine, now, text, words, symbols)  # noqa: E731
-        texts = [*e.observations, *([e.reward] if isinstance(e.reward, str) else [])]
+        texts = [*self.texts, *([e.reward] if isinstance(e.reward, str) else [])]
         y = [trace(text) for text in texts]
         inside = ca.SX(1)
         for text, (low, high) in e.alive.items():
@@ -198,8 +229,20 @@ class CompiledEnvironment:
         found = f(s.q, s.v, a, tau, s.p, s.t, before[: s.nq], before[s.nq : s.nq + s.nv], u)
         return ca.Function("observe", [*inputs, before], [ca.cse(ca.densify(found))])
 
+    @cached_property
+    def erring(self) -> list[tuple[slice, Sensor]]:
+        """The sensors whose readings differ from the true values, with their places among the
+        observations.
+        """
+        found, at = [], 0
+        for texts, sensor in self.observed:
+            if sensor is not None and not (sensor.exact and sensor.sample is None):
+                found.append((slice(at, at + len(texts)), sensor))
+            at += len(texts)
+        return found
+
     def _further_words(self, then: Tracer, signals: ca.SX) -> dict[str, OutputWord]:
-        """Return the quantities before the step, and the signals of the motors."""
+        """Return the quantities before the step, the signals of the motors, and sensors."""
         names = [motor.name for motor in self.environment.actions]
 
         def signal(_: Tracer, name: str) -> Any:
@@ -217,5 +260,6 @@ class CompiledEnvironment:
         kinematic = [w for w in OUTPUT_WORDS.values() if w.name not in ("a", "tau")]
         return {
             **{PREVIOUS + w.name: earlier(w) for w in kinematic},
+            "sensor": sensor_word(self.environment),
             "action": OutputWord("action", "the signal of a motor, within its range", signal),
         }

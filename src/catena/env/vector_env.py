@@ -75,7 +75,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):  # type: ignore[misc]  # has no typ
         self.num_envs, self.copy = int(count), copy
         self.metadata = {**self.metadata, "autoreset_mode": autoreset}
         self.single_observation_space = spaces.Box(
-            -np.inf, np.inf, (len(environment.observations),), np.float32
+            -np.inf, np.inf, (self.worlds.observations.shape[1],), np.float32
         )
         low, high = environment.signals.T.astype(np.float32)
         self.single_action_space = (

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..compiler import default_width
 from ..errors import QuestionError
+from ..sensors import ReadingErrors
 from ..simulation.integrators import world_steps
 from ..simulation.stepping import stepper
 from .definition import Environment
@@ -87,7 +88,8 @@ class Worlds:
         self._X = np.zeros((self._groups, s.size * W))
         self._before = np.zeros_like(self._X)
         self._given = np.zeros((self._groups, (s.nu + c.plan.p.shape[1]) * W))
-        outputs = len(environment.observations) + c.sizes[1] + 1
+        self._seeing = len(c.texts)
+        outputs = self._seeing + int(c.rewarded) + 1
         self._Y = np.zeros((self._groups, outputs * W))
         # views in which worlds are apart: [group, number, lane]
         self._x, self._u, self._y = (
@@ -95,7 +97,7 @@ class Worlds:
         )
         self._u[:, s.nv : s.nu] = s.holding.start()[None, :, None]
         self._signals = np.zeros((n, len(environment.actions)))
-        self._seen = np.zeros((n, len(environment.observations)), dtype)
+        self._seen = np.zeros((n, self._seeing), dtype)
         self._paid, self._over = np.zeros(n), np.zeros(n)
         self.observations = self._seen[: self.count]
         self.rewards, self._ended = self._paid[: self.count], self._over[: self.count]
@@ -105,6 +107,7 @@ class Worlds:
         self.episodes = np.full(self.count, -1, np.int64)
         self._begun = False  # whether the worlds have states
         self._numbers = np.arange(self.count)
+        self._errors = self._reading_errors()
         self._drawn = drawn(environment, c.machine, c.neutral)
         self._low, self._high = environment.signals.T
         self._choices = np.array(environment.choices) if environment.choices else None
@@ -112,6 +115,14 @@ class Worlds:
         cuts = np.linspace(0, self._groups, parts + 1).astype(int)
         self._parts = [_Part(self, slice(a, b)) for a, b in zip(cuts[:-1], cuts[1:])]
         self._pool = ThreadPoolExecutor(parts) if parts > 1 else None
+
+    def _reading_errors(self) -> list[tuple[slice, ReadingErrors]]:
+        """Return the errors of sensors, with their columns in the observations."""
+        period = self.environment.time_step
+        return [
+            (columns, ReadingErrors(sensor, self._numbers, period, self.seed))
+            for columns, sensor in self.code.erring
+        ]
 
     # --- what can be read of the worlds
     @property
@@ -155,6 +166,7 @@ class Worlds:
         if seed is not None:
             self.seed = int(seed)
             self.episodes[:] = -1
+            self._errors = self._reading_errors()
         self._begun = True
         self._begin(self._numbers)
         self.rewards[:] = 0.0
@@ -236,7 +248,7 @@ class Worlds:
     def _collect(self) -> None:
         """Copy what the tape has found into the arrays of worlds."""
         e = self.environment
-        no = len(e.observations)
+        no = self._seeing
         W = self._width
         np.copyto(
             self._seen.reshape(self._groups, W, no),
@@ -244,6 +256,9 @@ class Worlds:
             casting="same_kind",
         )
         np.copyto(self._over.reshape(self._groups, W), self._y[:, -1])
+        for columns, errors in self._errors:
+            true = self._y[:, columns].transpose(0, 2, 1).reshape(-1, errors.channels)
+            self.observations[:, columns] = errors.read(true[: self.count])
         np.greater(self._ended, 0.5, out=self.terminated)
         if isinstance(e.reward, str):
             np.copyto(self._paid.reshape(self._groups, W), self._y[:, no])
@@ -295,9 +310,11 @@ class Worlds:
         """Observe these worlds anew, after their states were set."""
         groups = np.unique(worlds // self._width)
         self._parts[0].observe(groups)
-        no = len(self.environment.observations)
-        found = self._y[worlds // self._width, :no, worlds % self._width]
+        found = self._y[worlds // self._width, : self._seeing, worlds % self._width]
         self.observations[worlds] = found
+        for columns, errors in self._errors:
+            errors.begin(worlds)
+            self.observations[worlds, columns] = errors.read(found[:, columns], worlds)
 
     def __iter__(self) -> Iterator[int]:
         return iter(range(self.count))

@@ -11,6 +11,7 @@ they obey. From the bottom:
     loads           springs, bushings, forces, knife edges, rolling, speed rows, a registry
     shapes          Shape, a registry of its kinds; CollisionFilter
     beams           Beam, a flexible body; bodies: Body
+    sensors         Sensor, what is measured, and its kinds; sensor_places: whether they exist
     contacts        Contact, a pair that may touch; impact_laws: the registry of laws of impact
     mechanism       Mechanism, Frame: data only; freedom_units: the units of coordinates and
                     speeds; followers: the damping and armature that mimicking joints add
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from .carriers import MOTIONS, place_names, travel
     from .closure import POINT, WELD, ClosureRow, RowKind, named
     from .contacts import ORDERS, PARADOX, SURFACES, Contact
+    from .sensors import SENSOR_KINDS, Sensor, SensorKind
     from .coordinate_functions import KINDS as COORDINATE_FUNCTION_KINDS
     from .coordinate_functions import CoordinateFunction, closed_spline, piecewise
     from .dimension_analysis import analyse, contradictions, parameter_units

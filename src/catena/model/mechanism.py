@@ -25,6 +25,7 @@ from .frozen import FrozenDict
 from .joints import Joint, Mimic
 from .loads import Holonomic, Load, Nonholonomic
 from .pose import Pose, Scalar, Vector, as_pose, vector
+from .sensors import Sensor
 from .shapes import CollisionFilter, Shape
 
 __all__ = [
@@ -117,6 +118,8 @@ class Mechanism:
         Pairs that may touch.
     constraints : sequence of Holonomic, optional
         Constraints of coordinates besides loops: gears, cams, drives, expressions.
+    sensors : sequence of Sensor, optional
+        What is measured on it.
     units : mapping of str to str, optional
         The SI units of those parameters that were written with one, such as {"l": "m"}. The
         dimension of the others follows from their uses.
@@ -150,6 +153,7 @@ class Mechanism:
     collisions: CollisionFilter = CollisionFilter()
     contacts: tuple[Contact, ...] = ()
     constraints: tuple[Holonomic, ...] = ()
+    sensors: tuple[Sensor, ...] = ()
     units: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -165,6 +169,7 @@ class Mechanism:
             "ground",
             "contacts",
             "constraints",
+            "sensors",
         ):
             given = getattr(self, attribute)
             if not isinstance(given, Iterable):
@@ -204,6 +209,7 @@ class Mechanism:
                     (self.loads, "load"),
                     (self.beams, "beam"),
                     (self.contacts, "contact"),
+                    (self.sensors, "sensor"),
                 )
                 if x
             ),

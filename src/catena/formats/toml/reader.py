@@ -13,6 +13,7 @@ from ..draft import MISSING, Draft
 from ..units import describe, quantity, si_unit
 from .bodies import read_body
 from .contacts import read_contact
+from .sensors import read_sensor
 from .includes import with_includes
 from .joints import read_joints, read_loop
 from .loads import read_constraint, read_load, read_row
@@ -47,6 +48,7 @@ def draft(path: Path, top: Table) -> Draft:
         nonholonomic=tuple(row for t in top.tables("row") if (row := read_row(t))),
         constraints=tuple(tie for t in top.tables("constraint") if (tie := read_constraint(t))),
         contacts=tuple(contact for t in top.tables("contact") if (contact := read_contact(t))),
+        sensors=tuple(sensor for t in top.tables("sensor") if (sensor := read_sensor(t))),
         parameters=top.ledger.parameters,
         units=top.ledger.units,
         ground=tuple(read_shape(t, collides=True) for t in top.tables("ground")),
