@@ -10,9 +10,9 @@ import numpy as np
 
 from ..errors import QuestionError
 from ..model import Mechanism
-from ..simulation.control import Actuator, DCMotor, Thruster
+from ..simulation.control import Actuator, DCMotor, Drive, Thruster
 
-Motor = Actuator | DCMotor | Thruster
+Motor = Actuator | DCMotor | Drive | Thruster
 Interval = tuple[float, float]
 # a number; (lowest, highest) of a uniform distribution; {"mean": .., "deviation": ..} of a normal one
 Spread = float | Interval | Mapping[str, float]
@@ -33,7 +33,7 @@ class Environment:
         What moves.
     actions : sequence
         The motors: the name of a joint or coordinate, on which a force acts within its limits of
-        effort; or an `Actuator`, `DCMotor` or `Thruster` of `catena.control`, whose signal is the
+        effort; or an `Actuator`, `Drive`, `DCMotor` or `Thruster` of `catena.control`, whose signal is the
         action, within its range `signals`.
     observations : sequence of str
         What is observed: texts, and names of sensors of the mechanism, which stand for all their

@@ -181,8 +181,8 @@ def motors(control: Any) -> tuple[Any, ...]:
         found += motors(part) if hasattr(part, "parts") else [part]
     names = [x.name for x in found]
     return tuple(
-        x if names.count(x.name) == 1 else replace(x, name=f"{x.name} {next(iter(x.gear))}")
-        for x in found
+        x if names.count(x.name) == 1 else replace(x, name=f"{x.name} {k}")
+        for k, x in enumerate(found)
     )
 
 

@@ -3,6 +3,7 @@ run.
 
 controllers     PID, PD, computed torque, forces given over time
 force_control   impedance control and hybrid force/position control of a frame
+drives          motors and servos with limits, delay, backlash, elasticity, friction and heat
 actuators       affine motors and servos behind a gear, direct-current motors, thrusters
 control_laws    sums, sequences, zero-order hold, and controllers made from Python functions
 traced_law      Law: a controller as expressions
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
         traced,
     )
     from .controllers import PD, PID, ComputedTorque, Forces, clip_forces
+    from .drives import DRIVE_MODES, Drive, DriveMode
     from .fmu_control import FMU
     from .force_control import Hybrid, Impedance
     from .named_controls import NAMED_CONTROLS, NamedControl, hold

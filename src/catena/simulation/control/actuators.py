@@ -124,14 +124,14 @@ class Actuator(Controller):
         rate = sum((r * system.v[c.vi] for r, c in zip(self.gear.values(), at)), ca.SX(0))
         b0, b1, b2 = self.bias
         g1, g2 = self.gain_slopes
-        signal = _clip(_signal_value(system, self.name, self.signal), self.signals)
+        signal = clip_signal(signal_value(system, self.name, self.signal), self.signals)
         w = ca.SX.sym("w")
         direct = self.time_constant is None and not self.integrates
-        acting = signal if direct else _clip(w, self.activations)
+        acting = signal if direct else clip_signal(w, self.activations)
         tau = _geared_forces(
             system,
             self.gear,
-            _clip(
+            clip_signal(
                 (self.gain + g1 * length + g2 * rate) * acting + b0 + b1 * length + b2 * rate,
                 self.forces,
             ),
@@ -211,7 +211,7 @@ class DCMotor(Controller):
         i = ca.SX.sym("i")
         rate = sum((r * system.v[c.vi] for r, c in zip(self.gear.values(), at)), ca.SX(0))
         change = (
-            _signal_value(system, self.name, self.voltage)
+            signal_value(system, self.name, self.voltage)
             - self.resistance * i
             - self.constant * rate
         ) / self.inductance
@@ -296,7 +296,7 @@ class Thruster(Controller):
         )
         return Law(
             tau(system.t, system.q, system.p)
-            * _clip(_signal_value(system, self.name, self.signal), self.signals)
+            * clip_signal(signal_value(system, self.name, self.signal), self.signals)
         )
 
 
@@ -308,7 +308,7 @@ def _geared_forces(system: SystemSymbols, gear: Mapping[str, float], force: ca.S
     return vector(tau)
 
 
-def _signal_value(
+def signal_value(
     system: SystemSymbols, name: str, signal: float | Trajectory | HeldInput
 ) -> ca.SX:
     """Return the signal at the time of the system: a constant, the value of a trajectory, or an
@@ -326,6 +326,6 @@ def _signal_value(
     return system.follow(trajectory({name: signal})).at(system.t)[0][0]
 
 
-def _clip(x: ca.SX, span: Span) -> ca.SX:
+def clip_signal(x: ca.SX, span: Span) -> ca.SX:
     """Return x clipped to the range (lowest, highest), or x itself where the range is None."""
     return x if span is None else ca.fmin(ca.fmax(x, span[0]), span[1])
