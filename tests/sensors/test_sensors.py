@@ -10,6 +10,7 @@ import catena
 from catena import env, sensors
 from catena.errors import FormatError, MechanismError, QuestionError
 from catena.model import SENSOR_KINDS, Sensor, SensorKind
+from catena.simulation.scenario import read as read_scenario
 
 MJCF = """
 <mujoco><option gravity="0.3 -0.2 -9.7"><flag contact="disable"/></option>
@@ -150,7 +151,7 @@ def test_contact_sensor_reads_the_force_of_a_contact():
     box = catena.load("tumbling_box")
     (contact,) = {c.name for c in box.contacts}
     box = replace(box, sensors=[Sensor("feet", "contact", contact)])
-    start = catena.simulation.scenario.read("tumbling_box")
+    start = read_scenario("tumbling_box")
     given = {**start.arguments, "until": 0.4}
     run = catena.simulate(box, **given)
     found = sensors.readings(run)["feet"].values[:, 0]

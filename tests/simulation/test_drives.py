@@ -10,6 +10,7 @@ from catena import control, env
 from catena.errors import StateError
 from catena.model import Body, Joint, Mechanism
 from catena.model.loads import JointSpring
+from catena.simulation.scenario import read as read_scenario
 
 INERTIA = 0.5
 
@@ -136,7 +137,7 @@ def test_drives_act_in_environments_and_files(tmp_path):
             '\n[scenario]\nuntil = 1.0\ncontrol = { kind = "drive", joint = "axle", mode ='
             ' "position", signal = 1.0, kp = 8, kd = 4, effort = 3, curve = [[0, 3], [50, 1]] }\n'
         )
-    read = catena.simulation.scenario.read(tmp_path / "wheel.toml")
+    read = read_scenario(tmp_path / "wheel.toml")
     assert read.options["control"].curve == ((0.0, 3.0), (50.0, 1.0))
     assert catena.simulate(read.mechanism, **read.arguments).data["q"].values[-1, 0] > 0.5
 
