@@ -47,7 +47,7 @@ from ..control.controllers import (
 )
 from ..control.drives import DRIVE_MODES
 from ..control.wrenches import wrenches
-from .kinds import Context, Family, Kind, Reader, TableKey, flag, named, number, point, reads, word
+from .kinds import Context, Family, Kind, Reader, TableKey, choice, flag, named, number, point, reads, word
 from .motion import beside, one_or_more, read_trajectory
 from .names import by_name
 
