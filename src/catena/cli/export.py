@@ -1,5 +1,5 @@
 """`catena export`: a mechanism for other tools: kernels as C, or the whole of it as an FMU, C,
-MATLAB, Julia, Modelica, URDF.
+MATLAB, Julia, Modelica, URDF, or a ROS 2 package.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def export(
     ] = False,
     to: Annotated[
         list[str] | None,
-        typer.Option(help="Write the whole system as c, library, matlab, julia, modelica or urdf."),
+        typer.Option(help="Write the whole system as c, library, matlab, julia, modelica, urdf or ros2."),
     ] = None,
     motor: Annotated[
         list[str] | None,

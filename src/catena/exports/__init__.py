@@ -8,6 +8,8 @@ library       that header compiled, and called from Python
 fmi/          functional mock-up units, FMI 2 and 3
 languages     MATLAB, Julia, Modelica
 linkage       URDF, with the rest in a companion file
+ros2          a ROS 2 package: kernels as C, a C++ header, a plugin
+controller    controllers as C
 targets       the registry of exports
 """
 
@@ -16,6 +18,7 @@ from typing import TYPE_CHECKING
 from ..doors import door
 
 if TYPE_CHECKING:
+    from .controller import c_controller
     from .plant import VERSION
     from .targets import TARGETS, Asked, write
 
