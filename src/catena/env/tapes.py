@@ -22,6 +22,7 @@ from .definition import Environment, Motor
 from .spreads import middle
 
 PREVIOUS = "previous_"  # before a quantity: its value before the step
+LARGEST_SQUARE = 1e200  # of a state that counts as finite
 LIMITED_BY_MAP = "semi_implicit"  # the integrator whose step is a map that clips speeds itself
 
 
@@ -211,12 +212,15 @@ class CompiledEnvironment:
         trace = lambda text: trace_expression(self.machine, now, text, words, symbols)  # noqa: E731
         texts = [*self.texts, *([e.reward] if isinstance(e.reward, str) else [])]
         y = [trace(text) for text in texts]
-        inside = ca.SX(1)
+        # a state that is not finite any more ends the episode: NaN is inside of no range
+        finite = ca.sumsqr(ca.vertcat(now.q, now.v)) < LARGEST_SQUARE
+        inside = ca.SX(finite)
         for text, (low, high) in e.alive.items():
             value = trace(text)
             inside = inside * (value >= low) * (value <= high)
-        # NaN is inside of no range
         y = [ca.substitute(ca.SX(x), ended, 1 - inside) for x in y]
+        if self.rewarded:
+            y[-1] = ca.if_else(finite, y[-1], 0.0)  # a step into nowhere is worth nothing
         y.append(1 - inside)
         parts = [now.q, now.v, now.a, now.tau, now.p, now.t, then.q, then.v, signals]
         f = ca.Function("texts", parts, [ca.densify(ca.vertcat(*y))], {"allow_free": False})

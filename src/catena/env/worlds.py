@@ -269,12 +269,7 @@ class Worlds:
                     f"environment {e.name!r}: the reward has the shape {found.shape}; it is one"
                     f" number for each of the {self.count} worlds"
                 )
-            self.rewards[:] = found
-        # a state that is not finite any more ends the episode, and is worth nothing
-        lost = ~np.isfinite(self._y.sum(axis=1)).reshape(-1)[: self.count]
-        if lost.any():
-            self.terminated |= lost
-            self.rewards[lost] = 0.0
+            self.rewards[:] = np.where(np.isfinite(found), found, 0.0)
 
     def _begin(self, worlds: Array) -> None:
         """Begin the next episode in these worlds."""
