@@ -3,8 +3,9 @@
 
 The classic tasks against Gymnasium's own vector environments; hopper, half-cheetah and ant without
 contact on the same steps of RK4, against `gymnasium.make_vec` and `mujoco.rollout`, whichever is
-faster; ant with contact, whose physics differs: rigid contacts with stops here, springs there. Asked:
-20 times. Numbers are steps of the environment, each of several steps of physics, resets included.
+faster; ant with contact, whose physics differs: rigid contacts with stops here, springs there.
+Asked: 20 times. Numbers are steps of the environment, each of several steps of physics, resets
+included.
 
     python benchmarks/environments.py
 """
@@ -76,8 +77,7 @@ def rollout_steps(task: env.Environment, name: str, contact: bool) -> float:
     rng = np.random.default_rng(0)
     states = np.repeat(start[None], count, axis=0)
     control = np.repeat(rng.uniform(-1, 1, (count, 10, m.nu)), steps, axis=1)
-    run = lambda: mujoco.rollout.rollout(m, d, states, control)  # noqa: E731
-    return 10 * count / seconds(run)
+    return 10 * count / seconds(lambda: mujoco.rollout.rollout(m, d, states, control))
 
 
 def main() -> None:

@@ -3,8 +3,9 @@ and from C?
 
 Asked at 1 kHz: inverse dynamics of a Panda below 2 us and a closed loop (four-bar) below 10 us at
 the percentile 99.99. Calls are timed one by one, each after other work has used the caches, as in a
-loop that also does something else; the clock's own time is included. Interruptions by other programs
-count too, so a busy machine shows in the last column: the first row is a call that does nothing.
+loop that also does something else; the clock's own time is included. Interruptions by other
+programs count too, so a busy machine shows in the last column: the first row is a call that does
+nothing.
 
     python benchmarks/latency.py
 """
@@ -74,9 +75,17 @@ def from_c(machine: Machine, quantity: str, given: tuple[np.ndarray, ...]) -> np
     kernel = c_kernel(machine, quantity, name="kernel", fixed=True)
     n = max(machine.nq, machine.nv)
     start = "\n".join(
-        f"  x[{i}][{k}] = {float(value)!r};" for i, x in enumerate(given) for k, value in enumerate(x)
+        f"  x[{i}][{k}] = {float(value)!r};"
+        for i, x in enumerate(given)
+        for k, value in enumerate(x)
     )
-    words = dict(name="kernel", n=n, calls=CALLS, start=start, arguments="x[0], x[1], x[2]")
+    words = {
+        "name": "kernel",
+        "n": n,
+        "calls": CALLS,
+        "start": start,
+        "arguments": "x[0], x[1], x[2]",
+    }
     with tempfile.TemporaryDirectory() as folder:
         kernel.write(folder)
         (Path(folder) / "main.c").write_text(MAIN % words)

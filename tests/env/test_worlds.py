@@ -40,7 +40,7 @@ def test_philox_known_answers(counter, key, words):
 
 def test_uniform_in_machine_code_is_philox_in_python():
     out = uniform(2**40 + 7, 3, np.array([5, 9]), np.array([1, 2]), np.empty((2, 3)))
-    for row, first, second in zip(out, (5, 9), (1, 2)):
+    for row, first, second in zip(out, (5, 9), (1, 2), strict=False):
         words = [philox(block, first, second, 3, 7, 2**8) for block in (0, 1)]
         pairs = [w[k : k + 2] for w in words for k in (0, 2)]
         expected = [((a >> 5) * 2**26 + (b >> 6)) * 2.0**-53 + 2.0**-54 for a, b in pairs]
@@ -60,7 +60,7 @@ def test_classic_task_follows_gymnasium(name):
         peer.state = np.empty(len(q) + len(v))
         peer.state[q], peer.state[v] = worlds.q[k], worlds.v[k]
     rng = np.random.default_rng(0)
-    for n in range(60):
+    for _n in range(60):
         actions = rng.integers(0, len(e.choices), 5) if e.choices else rng.uniform(-3, 3, (5, 1))
         seen, paid, ended, _ = worlds.step(actions)
         for k, peer in enumerate(peers):
@@ -133,7 +133,7 @@ def test_autoreset_within_the_step_and_in_the_next():
     e = env.task("cart_pole", longest=5)
     same, later = (env.Worlds(e, 3, seed=2, autoreset=a) for a in ("same_step", "next_step"))
     same.reset(), later.reset()
-    for n in range(5):
+    for _n in range(5):
         same.step(np.ones(3, int)), later.step(np.ones(3, int))
     assert same.truncated.all() and (same.elapsed == 0).all() and (later.elapsed == 5).all()
     assert (same.final_observations == later.observations).all()
@@ -256,7 +256,7 @@ def test_gradients_of_ppo_are_those_of_the_loss():
     x, w = rng.standard_normal((4, 3)), rng.standard_normal((4, 2))
     _, memory = network.remember(x)
     found = network.backward(memory, w)
-    for weight, gradient in zip(network.weights, found):
+    for weight, gradient in zip(network.weights, found, strict=False):
         at = tuple(rng.integers(0, n) for n in weight.shape)
         before = weight[at]
         ends = []
@@ -302,7 +302,7 @@ def test_environment_of_a_file(tmp_path):
     worlds = env.Worlds(e, 3)
     worlds.reset()
     assert np.abs(worlds.q).max() < np.radians(5)
-    assert worlds.step(np.zeros((3, 1)))[1] == pytest.approx(-worlds.q[:, 0] ** 2)
+    assert worlds.step(np.zeros((3, 1)))[1] == pytest.approx(-(worlds.q[:, 0] ** 2))
 
 
 def test_faults_of_a_file_are_listed(tmp_path):

@@ -30,7 +30,7 @@ def compiled(kernel, folder):
         arrays = [np.ascontiguousarray(x, float) for x in given]
         arguments = [
             ctypes.c_double(float(x[0])) if k.name == "t" else ctypes.c_void_p(x.ctypes.data)
-            for k, x in zip(kernel.inputs, arrays)
+            for k, x in zip(kernel.inputs, arrays, strict=False)
         ]
         function(*arguments, *(ctypes.c_void_p(y.ctypes.data) for y in outputs))
         return outputs
@@ -65,7 +65,7 @@ def test_filter_and_regulator_in_c_act_as_in_a_run(tmp_path):
     found = catena.simulate(cart, q=[0.0, 0.1], until=0.5, control=held, output=0.01).data
     kernel = c_controller(cart, held, "lqg")
     step = compiled(kernel, tmp_path)
-    _, start = found["state"].values, None
+    _, _start = found["state"].values, None
     names = [str(n) for n in found["state_name"].values]
     first = names.index(kernel.outputs[1].entries[0])
     after = np.array([0.0] * (kernel.outputs[1].size - 1) + [-1e300])

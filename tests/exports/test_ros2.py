@@ -37,16 +37,20 @@ class MatrixXd {
 };
 }
 namespace rclcpp { namespace node_interfaces {
-struct NodeParametersInterface { using ConstSharedPtr = std::shared_ptr<const NodeParametersInterface>; };
+struct NodeParametersInterface {
+  using ConstSharedPtr = std::shared_ptr<const NodeParametersInterface>;
+};
 } }
 namespace inverse_dynamics_solver {
 class InverseDynamicsSolver {
+  using V = Eigen::VectorXd;
+
  public:
   virtual ~InverseDynamicsSolver() {}
-  virtual void initialize(rclcpp::node_interfaces::NodeParametersInterface::ConstSharedPtr p = nullptr,
-                          const std::string& n = "", const std::string& r = "") = 0;
+  using P = rclcpp::node_interfaces::NodeParametersInterface::ConstSharedPtr;
+  virtual void initialize(P p = nullptr, const std::string& n = "", const std::string& r = "") = 0;
   virtual Eigen::MatrixXd getInertiaMatrix(const Eigen::VectorXd&) const = 0;
-  virtual Eigen::VectorXd getCoriolisVector(const Eigen::VectorXd&, const Eigen::VectorXd&) const = 0;
+  virtual Eigen::VectorXd getCoriolisVector(const V&, const V&) const = 0;
   virtual Eigen::VectorXd getGravityVector(const Eigen::VectorXd&) const = 0;
   virtual Eigen::VectorXd getFrictionVector(const Eigen::VectorXd&) const = 0;
   virtual Eigen::VectorXd getTorques(const Eigen::VectorXd&, const Eigen::VectorXd&,
@@ -68,7 +72,11 @@ int main() {
   auto* solver = made();
   solver->initialize();
   Eigen::VectorXd q(2), v(2), a(2);
-  for (int k = 0; k < 2; ++k) { q.data()[k] = 0.3 + k; v.data()[k] = 0.5 - k; a.data()[k] = 1.0 + k; }
+  for (int k = 0; k < 2; ++k) {
+    q.data()[k] = 0.3 + k;
+    v.data()[k] = 0.5 - k;
+    a.data()[k] = 1.0 + k;
+  }
   for (const auto& x : {solver->getTorques(q, v, a), solver->getCoriolisVector(q, v),
                         solver->getGravityVector(q), solver->getFrictionVector(v)})
     std::printf("%.17g %.17g ", x.data()[0], x.data()[1]);
@@ -90,7 +98,10 @@ def test_package_answers_the_interface_of_inverse_dynamics_solver(tmp_path):
         path.parent.mkdir(parents=True)
         path.write_text(text)
     (folder / "main.cpp").write_text(MAIN)
-    run = lambda *words: subprocess.run(words, cwd=folder, check=True, capture_output=True)  # noqa: E731
+
+    def run(*words):
+        return subprocess.run(words, cwd=folder, check=True, capture_output=True)
+
     own = ["-Iinclude", "-I../stubs", "-Wall", "-Wextra", "-Werror", "-O1"]
     run("gcc", "-std=c99", *own, "-c", *map(str, folder.glob("src/kernels/*.c")))
     objects = [str(p) for p in folder.glob("*.o")]

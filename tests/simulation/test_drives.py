@@ -38,7 +38,7 @@ def state(found, name):
 def test_force_servo_and_velocity_servo_have_their_closed_forms():
     _, q, v = run(control.Drive("axle", signal=0.3))
     assert q[-1] == pytest.approx(0.5 * 0.3 / INERTIA, rel=1e-9)
-    _, q, v = run(control.Drive("axle", "velocity", signal=2.0, kd=1.5))
+    _, _, v = run(control.Drive("axle", "velocity", signal=2.0, kd=1.5))
     assert v[-1] == pytest.approx(2.0 * (1 - math.exp(-1.5 / INERTIA)), rel=1e-8)
     _, q, v = run(control.Drive("axle", "position", signal=1.0, kp=8.0, kd=4.0))
     w = math.sqrt(8.0 / INERTIA)  # critically damped
@@ -48,18 +48,18 @@ def test_force_servo_and_velocity_servo_have_their_closed_forms():
 def test_torque_speed_curve_gives_an_exponential_run_up():
     """F = 2 (1 - w / 10): w = 10 (1 - exp(-t 2 / (10 I)))."""
     drive = control.Drive("axle", signal=5.0, effort=2.0, curve=((0.0, 2.0), (10.0, 0.0)))
-    _, q, v = run(drive, until=3.0)
+    _, _, v = run(drive, until=3.0)
     assert v[-1] == pytest.approx(10 * (1 - math.exp(-3 * 0.2 / INERTIA)), rel=1e-7)
     # against the motion the whole effort is there
-    _, q, v = run(control.Drive("axle", signal=-5.0, effort=2.0, speed=10.0), until=1.0, v=9.9)
+    _, _, v = run(control.Drive("axle", signal=-5.0, effort=2.0, speed=10.0), until=1.0, v=9.9)
     assert v[-1] == pytest.approx(9.9 - 2.0 / INERTIA, rel=1e-7)
-    _, q, v = run(control.Drive("axle", signal=5.0, effort=2.0, speed=10.0), until=30.0)
+    _, _q, v = run(control.Drive("axle", signal=5.0, effort=2.0, speed=10.0), until=30.0)
     assert v[-1] == pytest.approx(10.0, abs=1e-6)
 
 
 def test_a_command_acts_after_its_delay():
     drive = control.Drive("axle", signal=1.0, sample=0.01, delay=0.05)
-    found, q, v = run(drive, until=0.2, output=0.01)
+    found, _q, v = run(drive, until=0.2, output=0.01)
     t = found.data["time"].values
     assert v == pytest.approx(np.maximum(t - 0.05, 0.0) / INERTIA, abs=1e-9)
 
@@ -80,7 +80,7 @@ def test_elastic_gear_is_a_rotor_behind_a_spring():
     drive = control.Drive(
         "axle", signal=1.0, stiffness=40.0, damping=0.3, inertia=0.02, viscous=0.1
     )
-    found, q, v = run(drive, until=1.0)
+    found, q, _v = run(drive, until=1.0)
     both = catena.simulate(
         two, q=[0, 0], until=1.0, control=control.Actuator({"motor": 1.0}, signal=1.0)
     )
@@ -92,7 +92,7 @@ def test_elastic_gear_is_a_rotor_behind_a_spring():
 def test_backlash_leaves_the_joint_alone_until_the_teeth_meet():
     """J th'' = 1 until th = b/2: at t = sqrt(b J)."""
     drive = control.Drive("axle", signal=1.0, stiffness=1e4, inertia=0.1, backlash=0.2)
-    found, q, v = run(drive, until=1.0, output=0.001)
+    found, q, _v = run(drive, until=1.0, output=0.001)
     t = found.data["time"].values
     meet = math.sqrt(0.2 * 0.1)
     assert np.abs(q[t < meet - 0.002]).max() < 1e-12
@@ -117,15 +117,13 @@ def test_winding_heats_and_limits_the_motor():
 
 def test_friction_of_the_gear_stops_the_wheel():
     """v = v0 - F t / I while it moves."""
-    _, q, v = run(control.Drive("axle", friction=0.2), until=1.0, v=1.0)
+    _, _q, v = run(control.Drive("axle", friction=0.2), until=1.0, v=1.0)
     assert v[-1] == pytest.approx(1.0 - 0.2 / INERTIA, rel=1e-6)
 
 
 def test_drives_act_in_environments_and_files(tmp_path):
     drive = control.Drive("axle", "position", kp=8.0, kd=4.0, signals=(-1, 1), effort=9.0)
-    worlds = env.Worlds(
-        env.Environment(wheel(), [drive], ["axle", "v['axle']"], time_step=0.01), 4
-    )
+    worlds = env.Worlds(env.Environment(wheel(), [drive], ["axle", "v['axle']"], time_step=0.01), 4)
     worlds.reset()
     for _ in range(100):
         worlds.step(np.full((4, 1), 1.0))

@@ -31,7 +31,9 @@ def export(
     ] = False,
     to: Annotated[
         list[str] | None,
-        typer.Option(help="Write the whole system as c, library, matlab, julia, modelica, urdf or ros2."),
+        typer.Option(
+            help="Write the whole system as c, library, matlab, julia, modelica, urdf or ros2."
+        ),
     ] = None,
     motor: Annotated[
         list[str] | None,

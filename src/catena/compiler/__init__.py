@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from .attached import keep
     from .block_function import BlockFunction, Record
     from .cache import CacheState, cache_state
-    from .fingerprint import PACKAGE, digest, fingerprint
-    from .frame_dynamics import frame_dynamics
     from .counter_random import normal as normal_numbers
     from .counter_random import uniform as uniform_numbers
+    from .fingerprint import PACKAGE, digest, fingerprint
+    from .frame_dynamics import frame_dynamics
     from .host import default_width, target
     from .joint_losses import coulomb, damping, loss_forces, losses
     from .joint_springs import AFTER, BEFORE, ENERGY, Springs, springs

@@ -29,6 +29,7 @@ from ..doors import door
 
 if TYPE_CHECKING:
     from ..simulation.control import (
+        DRIVE_MODES,
         FMU,
         NAMED_CONTROLS,
         PD,
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
         ComputedTorque,
         Controller,
         DCMotor,
-        DRIVE_MODES,
         Drive,
         DriveMode,
         Forces,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from ..simulation.control import Actuator, DCMotor, Drive, Thruster
 
 Motor = Actuator | DCMotor | Drive | Thruster
 Interval = tuple[float, float]
-# a number; (lowest, highest) of a uniform distribution; {"mean": .., "deviation": ..} of a normal one
+# a number; (lowest, highest) of a uniform distribution; mean and deviation of a normal one
 Spread = float | Interval | Mapping[str, float]
 
 
@@ -24,8 +25,8 @@ class Environment:
     episode ends.
 
     Texts are those of `catena.linearize(outputs=...)`, such as "q['hip']" or "x['torso']". Two more
-    quantities are `action['motor']`, the signal that acts, and `previous_` before any other one, its
-    value before the step.
+    quantities are `action['motor']`, the signal that acts, and `previous_` before any other one,
+    its value before the step.
 
     Parameters
     ----------
@@ -33,8 +34,8 @@ class Environment:
         What moves.
     actions : sequence
         The motors: the name of a joint or coordinate, on which a force acts within its limits of
-        effort; or an `Actuator`, `Drive`, `DCMotor` or `Thruster` of `catena.control`, whose signal is the
-        action, within its range `signals`.
+        effort; or an `Actuator`, `Drive`, `DCMotor` or `Thruster` of `catena.control`, whose
+        signal is the action, within its range `signals`.
     observations : sequence of str
         What is observed: texts, and names of sensors of the mechanism, which stand for all their
         readings, errors included. In texts, sensor['gyro.x'] is a true value.
@@ -45,8 +46,8 @@ class Environment:
     start : mapping of str to Spread, optional
         The coordinates, and speeds as v['name'], at the start of an episode: a number, (lowest,
         highest), or {"mean": .., "deviation": ..} of a normal distribution. Others are those of the
-        neutral configuration, at rest. "q" and "v" stand for all that are not named: their spreads are
-        added to the neutral values.
+        neutral configuration, at rest. "q" and "v" stand for all that are not named: their
+        spreads are added to the neutral values.
     parameters : mapping of str to Spread, optional
         Parameters of the mechanism that are drawn anew for each episode.
     choices : sequence of sequences of float, optional
@@ -93,7 +94,7 @@ class Environment:
     name: str = ""
 
     def __post_init__(self) -> None:
-        set_field = lambda name, value: object.__setattr__(self, name, value)  # noqa: E731
+        set_field = partial(object.__setattr__, self)
         set_field("actions", tuple(_motor(self.mechanism, x) for x in self.actions))
         set_field("observations", tuple(self.observations))
         set_field("choices", tuple(tuple(map(float, row)) for row in self.choices))

@@ -1,15 +1,15 @@
 """The table [environment] of a file: a task for a learner.
 
-    [environment]
-    actions = ["x"]                              # or the motors of [scenario.control]
-    choices = [[-10], [10]]
-    observations = ["x", "v['x']", "theta", "v['theta']"]
-    reward = "1"
-    alive = { x = ["-2.4 m", "2.4 m"], theta = ["-12 deg", "12 deg"] }
-    start = { q = [-0.05, 0.05], v = [-0.05, 0.05] }
-    parameters = { m = ["80 g", "120 g"] }
-    time_step = "20 ms"
-    longest = 500
+[environment]
+actions = ["x"]                              # or the motors of [scenario.control]
+choices = [[-10], [10]]
+observations = ["x", "v['x']", "theta", "v['theta']"]
+reward = "1"
+alive = { x = ["-2.4 m", "2.4 m"], theta = ["-12 deg", "12 deg"] }
+start = { q = [-0.05, 0.05], v = [-0.05, 0.05] }
+parameters = { m = ["80 g", "120 g"] }
+time_step = "20 ms"
+longest = 500
 """
 
 from __future__ import annotations
@@ -179,7 +179,9 @@ def _read(t: Table, m: Mechanism) -> dict[str, Any]:
         found["longest"] = int(t.number("longest", "number", instead=1.0, symbolic=False))
     units = _state_units(m)
     if (alive := t.table("alive")) is not None:
-        found["alive"] = {name: _pair(alive, name, x, units.get(name)) for name, x in alive.data.items()}
+        found["alive"] = {
+            name: _pair(alive, name, x, units.get(name)) for name, x in alive.data.items()
+        }
     if (limits := t.table("speed_limits")) is not None:
         found["speed_limits"] = {
             name: _pair(limits, name, x, units.get(f"v['{name}']"))

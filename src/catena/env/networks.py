@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ class Network:
     def random(rng: np.random.Generator, sizes: tuple[int, ...], last: float) -> Network:
         """Return a network of orthogonal random matrices; `last` scales those of its last layer."""
         found: list[Array] = []
-        for k, (n, m) in enumerate(zip(sizes[:-1], sizes[1:])):
+        for k, (n, m) in enumerate(itertools.pairwise(sizes)):
             Q, R = np.linalg.qr(rng.standard_normal((max(n, m), min(n, m))))
             Q = Q * np.sign(np.diagonal(R))
             W = (Q if n >= m else Q.T) * (last if k == len(sizes) - 2 else np.sqrt(2.0))
@@ -64,7 +65,7 @@ class Network:
         x = "observations"
         count = len(self.weights) // 2
         for k in range(count):
-            for word, w in zip(("W", "b"), self.weights[2 * k : 2 * k + 2]):
+            for word, w in zip(("W", "b"), self.weights[2 * k : 2 * k + 2], strict=False):
                 tensors.append(numpy_helper.from_array(np.asarray(w, float), f"{word}{k}"))
             out = "actions" if k == count - 1 else f"sum{k}"
             nodes.append(helper.make_node("Gemm", [x, f"W{k}", f"b{k}"], [out]))

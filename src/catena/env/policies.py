@@ -2,8 +2,8 @@
 
     file -> expressions of the observations -> signals of the motors, held between two samples
 
-The network becomes part of the compiled code, so it acts in single runs, batches, studies and exported
-pages alike, and no other runtime is needed.
+The network becomes part of the compiled code, so it acts in single runs, batches, studies and C
+alike, and no other runtime is needed.
 """
 
 from __future__ import annotations
@@ -171,7 +171,9 @@ def _array(path: Path, name: str, x: np.ndarray) -> ca.DM:
     while x.ndim > 2 and x.shape[0] == 1:
         x = x[0]
     if x.ndim > 2:
-        raise FormatError(path, f"tensor {name!r} has {x.ndim} dimensions; a policy has at most two")
+        raise FormatError(
+            path, f"tensor {name!r} has {x.ndim} dimensions; a policy has at most two"
+        )
     return ca.DM(np.asarray(x, float))
 
 

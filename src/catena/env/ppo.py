@@ -1,8 +1,10 @@
 """Proximal policy optimisation [Schulman2017] with NumPy alone, for tasks of minutes.
 
-    L = E[min(r A, clip(r, 1 - c, 1 + c) A)] - (V - R)^2 / 2 + entropy,     r = pi(a | o) / pi_old(a | o)
+    L = E[min(r A, clip(r, 1 - c, 1 + c) A)] - (V - R)^2 / 2 + entropy
+    r = pi(a | o) / pi_old(a | o)
 
-A: advantages by generalised estimation, R = A + V_old. Both networks have two hidden layers of tanh.
+A: advantages by generalised estimation, R = A + V_old. Both networks have two hidden layers of
+tanh.
 """
 
 from __future__ import annotations
@@ -96,7 +98,7 @@ def _one_thread() -> Any:
     wait for each other ten times as long as one computes.
     """
     try:
-        from threadpoolctl import threadpool_limits
+        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
     except ImportError:
         return nullcontext()
     return threadpool_limits(1)
@@ -154,7 +156,11 @@ def _train(
                 seen, seen_memory = value.remember(o_)
                 by_value = s.value * (seen - target[:, None]) / len(rows)
                 adam.step(
-                    [*policy.backward(memory, by_out), *value.backward(seen_memory, by_value), *by_head]
+                    [
+                        *policy.backward(memory, by_out),
+                        *value.backward(seen_memory, by_value),
+                        *by_head,
+                    ]
                 )
         if returns:
             found.returns.append(float(np.mean(returns)))
@@ -287,7 +293,7 @@ class _Adam:
         self.count += 1
         norm = np.sqrt(sum(float((g**2).sum()) for g in gradients))
         shrink = min(1.0, 0.5 / (norm + 1e-12))
-        for w, g, m, s in zip(self.weights, gradients, self.m, self.s):
+        for w, g, m, s in zip(self.weights, gradients, self.m, self.s, strict=False):
             m += 0.1 * (shrink * g - m)
             s += 0.001 * ((shrink * g) ** 2 - s)
             up = m / (1 - 0.9**self.count)

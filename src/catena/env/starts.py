@@ -7,6 +7,7 @@ not on how many worlds there are.
 from __future__ import annotations
 
 from dataclasses import dataclass
+
 import numpy as np
 from scipy.special import ndtri
 
@@ -24,8 +25,8 @@ START_STREAM = 1  # of the random numbers; sensors have others
 @dataclass(frozen=True)
 class Drawn:
     """What is random at a start. base (n,): values of everything that is set, q then v then p.
-    places: of what is drawn. uniform: which of these are uniform. low, high: of uniform ones; mean and
-    deviation of normal ones.
+    places: of what is drawn. uniform: which of these are uniform. low, high: of uniform ones; mean
+    and deviation of normal ones.
     """
 
     base: Array

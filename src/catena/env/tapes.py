@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import casadi as ca
@@ -122,7 +122,9 @@ class CompiledEnvironment:
                 " 'semi_implicit' or 'euler'"
             )
         if s.clocks or s.pieces or s.jump is not None or not s.equations.state_is_qv:
-            raise QuestionError(f"{where}: a motor is sampled or follows a trajectory; leave that out")
+            raise QuestionError(
+                f"{where}: a motor is sampled or follows a trajectory; leave that out"
+            )
         if s.derivative.jac_sparsity(0, 0).nnz():
             raise QuestionError(
                 f"{where}: a load of mechanism {self.machine.mechanism.name!r} depends on time, and"
@@ -209,7 +211,7 @@ class CompiledEnvironment:
         words = {**OUTPUT_WORDS, **self._further_words(then, signals)}
         ended = ca.SX.sym("ended")  # 1 in the step that ends the episode, otherwise 0
         symbols: dict[str, Any] = {"ended": ended}
-        trace = lambda text: trace_expression(self.machine, now, text, words, symbols)  # noqa: E731
+        trace = partial(trace_expression, self.machine, now, words=words, symbols=symbols)
         texts = [*self.texts, *([e.reward] if isinstance(e.reward, str) else [])]
         y = [trace(text) for text in texts]
         # a state that is not finite any more ends the episode: NaN is inside of no range

@@ -63,11 +63,11 @@ def _rod(name: str, mass: float, length: float, up: float, inertia: float | None
 
 
 def _mechanism(name: str, bodies: list[Body], joints: list[Joint], g: float) -> Mechanism:
-    return Mechanism(name, bodies, joints, gravity=(0, 0, -g))
+    return Mechanism(name, tuple(bodies), tuple(joints), gravity=(0, 0, -g))
 
 
 def cart_pole(**options: Any) -> Environment:
-    """Return the task of balancing a pole on a cart by pushing it to the left or right: CartPole-v1.
+    """Return the task of balancing a pole on a cart by pushes to the left or right: CartPole-v1.
 
     theta is zero where the pole stands upright, and grows as it falls along x.
     """
@@ -83,23 +83,23 @@ def cart_pole(**options: Any) -> Environment:
         GRAVITY_OF_GYMNASIUM,
     )
     angle = 12 * 2 * math.pi / 360
-    usual = dict(
-        mechanism=plant,
-        actions=[Actuator({"x": 10.0}, signals=(-1, 1), name="push")],
-        choices=[[-1], [1]],
-        observations=["x", "v['x']", "theta", "v['theta']"],
-        alive={"x": (-2.4, 2.4), "theta": (-angle, angle)},
-        start={"q": (-0.05, 0.05), "v": (-0.05, 0.05)},
-        time_step=0.02,
-        integrator="euler",
-        longest=500,
-    )
+    usual = {
+        "mechanism": plant,
+        "actions": [Actuator({"x": 10.0}, signals=(-1, 1), name="push")],
+        "choices": [[-1], [1]],
+        "observations": ["x", "v['x']", "theta", "v['theta']"],
+        "alive": {"x": (-2.4, 2.4), "theta": (-angle, angle)},
+        "start": {"q": (-0.05, 0.05), "v": (-0.05, 0.05)},
+        "time_step": 0.02,
+        "integrator": "euler",
+        "longest": 500,
+    }
     return Environment(**{**usual, **options})
 
 
 def pendulum(**options: Any) -> Environment:
-    """Return the task of swinging up a rod with a weak motor: Pendulum-v1. The angle is zero where it
-    stands upright.
+    """Return the task of swinging up a rod with a weak motor: Pendulum-v1. The angle is zero where
+    it stands upright.
     """
     plant = _mechanism(
         "pendulum",
@@ -108,17 +108,17 @@ def pendulum(**options: Any) -> Environment:
         10.0,
     )
     off = "atan2(sin(previous_q['angle']), cos(previous_q['angle']))"
-    usual = dict(
-        mechanism=plant,
-        actions=[Actuator({"angle": 1.0}, signals=(-2, 2), name="motor")],
-        observations=["cos(q['angle'])", "sin(q['angle'])", "v['angle']"],
-        reward=f"-({off}^2 + 0.1*previous_v['angle']^2 + 0.001*action['motor']^2)",
-        start={"angle": (-math.pi, math.pi), "v": (-1.0, 1.0)},
-        speed_limits={"angle": (-8.0, 8.0)},
-        time_step=0.05,
-        integrator="semi_implicit",
-        longest=200,
-    )
+    usual = {
+        "mechanism": plant,
+        "actions": [Actuator({"angle": 1.0}, signals=(-2, 2), name="motor")],
+        "observations": ["cos(q['angle'])", "sin(q['angle'])", "v['angle']"],
+        "reward": f"-({off}^2 + 0.1*previous_v['angle']^2 + 0.001*action['motor']^2)",
+        "start": {"angle": (-math.pi, math.pi), "v": (-1.0, 1.0)},
+        "speed_limits": {"angle": (-8.0, 8.0)},
+        "time_step": 0.05,
+        "integrator": "semi_implicit",
+        "longest": 200,
+    }
     return Environment(**{**usual, **options})
 
 
@@ -136,11 +136,11 @@ def acrobot(**options: Any) -> Environment:
         GRAVITY_OF_GYMNASIUM,
     )
     height = "-cos(q['bar']) - cos(q['bar'] + q['elbow'])"
-    usual = dict(
-        mechanism=plant,
-        actions=[Actuator({"elbow": 1.0}, signals=(-1, 1), name="motor")],
-        choices=[[-1], [0], [1]],
-        observations=[
+    usual = {
+        "mechanism": plant,
+        "actions": [Actuator({"elbow": 1.0}, signals=(-1, 1), name="motor")],
+        "choices": [[-1], [0], [1]],
+        "observations": [
             "cos(q['bar'])",
             "sin(q['bar'])",
             "cos(q['elbow'])",
@@ -148,13 +148,13 @@ def acrobot(**options: Any) -> Environment:
             "v['bar']",
             "v['elbow']",
         ],
-        reward="ended - 1",  # -1, and 0 in the step that reaches the line
-        alive={height: (-math.inf, 1.0)},
-        start={"q": (-0.1, 0.1), "v": (-0.1, 0.1)},
-        speed_limits={"bar": (-4 * math.pi, 4 * math.pi), "elbow": (-9 * math.pi, 9 * math.pi)},
-        time_step=0.2,
-        longest=500,
-    )
+        "reward": "ended - 1",  # -1, and 0 in the step that reaches the line
+        "alive": {height: (-math.inf, 1.0)},
+        "start": {"q": (-0.1, 0.1), "v": (-0.1, 0.1)},
+        "speed_limits": {"bar": (-4 * math.pi, 4 * math.pi), "elbow": (-9 * math.pi, 9 * math.pi)},
+        "time_step": 0.2,
+        "longest": 500,
+    }
     return Environment(**{**usual, **options})
 
 
@@ -202,8 +202,8 @@ def gymnasium_robot(
     """Return the task of running forwards with a robot of Gymnasium: the speed forwards, minus the
     cost of the signals squared, plus a reward for every step in which it has not fallen.
 
-    Contacts are rigid, by time stepping, where Gymnasium's are springs, and their cost is not part of
-    the reward.
+    Contacts are rigid, by time stepping, where Gymnasium's are springs, and their cost is not
+    part of the reward.
     """
     file = gymnasium_asset(name)
     given = read_scenario(file, until=1.0, options={"contacts": contacts})
@@ -211,9 +211,9 @@ def gymnasium_robot(
     squares = " + ".join(f"action['{m.name}']^2" for m in own)
     time_step = steps * step
     how: dict[str, Any] = (
-        dict(contact="time_stepping", limits="stop", step=contact_step)
+        {"contact": "time_stepping", "limits": "stop", "step": contact_step}
         if contacts
-        else dict(step=step)
+        else {"step": step}
     )
     start = dict(options.pop("start", {}))
     if contacts:  # stops act, so that joints begin between them
@@ -237,7 +237,7 @@ def _between_stops(mechanism: Mechanism) -> dict[str, Any]:
     """Return ranges about the middle for the coordinates whose limits do not include zero."""
     found = {}
     for joint in mechanism.moving:
-        for name, low, high in zip(joint.coordinate_names, joint.lower, joint.upper):
+        for name, low, high in zip(joint.coordinate_names, joint.lower, joint.upper, strict=False):
             if not low < 0.0 < high:
                 middle, half = 0.5 * (low + high), 0.1 * (high - low)
                 found[name] = (middle - half, middle + half)

@@ -15,8 +15,8 @@ try:
     from gymnasium.vector import AutoresetMode
 except ImportError as error:
     raise QuestionError(
-        'vector environments need Gymnasium, which is not installed: pip install "catena[learning]";'
-        " catena.env.Worlds does the same with NumPy alone"
+        "vector environments need Gymnasium, which is not installed: pip install"
+        ' "catena[learning]"; catena.env.Worlds does the same with NumPy alone'
     ) from error
 
 MODES = {
@@ -97,11 +97,11 @@ class VectorEnv(gymnasium.vector.VectorEnv):  # type: ignore[misc]  # has no typ
         """
         if seed is not None and not isinstance(seed, int | np.integer):
             raise QuestionError(
-                f"reset: the seed is {seed!r}; it is one whole number, from which each world has its"
-                " own"
+                f"reset: the seed is {seed!r}; it is one whole number, from which each world has"
+                " its own"
             )
         super().reset(seed=None if seed is None else int(seed))
-        return self._given(self.worlds.reset(seed)), {}
+        return self._given(self.worlds.reset(None if seed is None else int(seed))), {}
 
     def step(
         self, actions: Any

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -113,7 +114,7 @@ class Worlds:
         self._choices = np.array(environment.choices) if environment.choices else None
         parts = min(self.threads, self._groups)
         cuts = np.linspace(0, self._groups, parts + 1).astype(int)
-        self._parts = [_Part(self, slice(a, b)) for a, b in zip(cuts[:-1], cuts[1:])]
+        self._parts = [_Part(self, slice(a, b)) for a, b in itertools.pairwise(cuts)]
         self._pool = ThreadPoolExecutor(parts) if parts > 1 else None
 
     def _reading_errors(self) -> list[tuple[slice, ReadingErrors]]:

@@ -3,9 +3,9 @@
     void arm_lqr(double t, const double *q, const double *v, const double *state, double *tau,
                  double *next);
 
-Every controller with a traced law can be written so: regulators, filters with regulators, tracking of
-motions, operational-space control, drives, networks. A controller with states is sampled, and the
-function computes the next ones.
+Every controller with a traced law can be written so: regulators, filters with regulators,
+operational-space control, drives, networks. A controller with states is sampled, and the function
+computes the next ones.
 """
 
 from __future__ import annotations
@@ -31,8 +31,9 @@ def c_controller(
     mechanism : Mechanism or Machine
         What is controlled; its parameters are written into the code.
     controller : Controller
-        A controller with a law that is traced, such as those of `catena.control`. With states of its
-        own, such as an integral or an estimate, it is sampled: give it `sample`, or wrap it in `Hold`.
+        A controller with a law that is traced, such as those of `catena.control`. With states of
+        its own, such as an integral or an estimate, it is sampled: give it `sample`, or wrap it in
+        `Hold`.
     name : str, optional
         Of the C function; by default the mechanism's name and "control".
 
@@ -92,7 +93,9 @@ def c_controller(
     ]
     results = [CArgument("tau", (machine.nv,), "joint forces", tuple(m.speed_names))]
     if law.names:
-        starts = tuple(f"{n}, {s!r} at the start" for n, s in zip(law.names, law.start))
+        starts = tuple(
+            f"{n}, {s!r} at the start" for n, s in zip(law.names, law.start, strict=False)
+        )
         inputs.append(CArgument("state", (len(law.names),), "states after the last sample", starts))
         results.append(CArgument("next", (len(law.names),), "states after this sample", law.names))
     return CKernel(

@@ -138,9 +138,7 @@ for _target in (
     ),
     Target(
         "ros2",
-        lambda asked: [
-            str(p) for p in ros2.write_package(asked.scenario.mechanism, asked.folder)
-        ],
+        lambda asked: [str(p) for p in ros2.write_package(asked.scenario.mechanism, asked.folder)],
         "a ROS 2 package: the dynamics as C, a C++ header, a plugin of inverse_dynamics_solver",
     ),
     Target("svg", partial(_drawn, "svg"), "a drawing of a planar linkage with dimensions"),

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from .carriers import MOTIONS, place_names, travel
     from .closure import POINT, WELD, ClosureRow, RowKind, named
     from .contacts import ORDERS, PARADOX, SURFACES, Contact
-    from .sensors import SENSOR_KINDS, Sensor, SensorKind
     from .coordinate_functions import KINDS as COORDINATE_FUNCTION_KINDS
     from .coordinate_functions import CoordinateFunction, closed_spline, piecewise
     from .dimension_analysis import analyse, contradictions, parameter_units
@@ -81,6 +80,7 @@ if TYPE_CHECKING:
     from .planarity import plane
     from .pose import IDENTITY, ORIGIN, Matrix, Pose, Scalar, Vector, vector
     from .scenes import attach
+    from .sensors import SENSOR_KINDS, Sensor, SensorKind
     from .shapes import KINDS as SHAPE_KINDS
     from .shapes import CollisionFilter, Shape
     from .validation import doubts, impossible_inertia

@@ -25,10 +25,10 @@ import numpy as np
 from ..errors import MechanismError, UnknownNameError
 from .carriers import place_names
 from .contacts import Contact
-from .sensors import Sensor
 from .loads.keys import Keyed, identifier
 from .mechanism import GROUND, Body, Frame, Joint, Mechanism
 from .pose import Pose, Scalar, as_pose
+from .sensors import Sensor
 from .shapes import CollisionFilter
 from .values import with_scalars
 

@@ -129,11 +129,14 @@ SENSOR_KINDS: Registry[SensorKind] = Registry(
         ),
         SensorKind(
             "force_torque",
-            "force and torque on the body of a frame by what carries it, in the axes of the frame and"
-            " about its origin",
+            "force and torque on the body of a frame by what carries it, in the axes of the frame"
+            " and about its origin",
             "frame",
             ("fx", "fy", "fz", "tx", "ty", "tz"),
-            ("N", "N*m",),
+            (
+                "N",
+                "N*m",
+            ),
             _traced("force_torque"),
         ),
         SensorKind(

@@ -47,7 +47,9 @@ class Measurement:
         """The names of all readings, sensor by sensor."""
         return tuple(c for sensor in self.sensors for c in sensor.channels)
 
-    def __call__(self, q: Any, v: Any, a: Any = None, tau: Any = None, parameters: Any = None) -> Array:
+    def __call__(
+        self, q: Any, v: Any, a: Any = None, tau: Any = None, parameters: Any = None
+    ) -> Array:
         """Return the values (..., channels) for states (..., nq) and (..., nv).
 
         a, tau: accelerations and joint forces, which accelerometers, force-torque sensors and

@@ -79,7 +79,7 @@ def _true_values(result: Result, sensor: Sensor) -> Array:
     data = result.data
     if not SENSOR_KINDS[sensor.kind].trace:
         force = result.contacts["force"].sel(pair=sensor.at)
-        size = np.sqrt((force.fillna(0.0) ** 2).sum("axis"))
+        size = (force.fillna(0.0) ** 2).sum("axis") ** 0.5
         lead = ("run", "time") if "run" in size.dims else ("time",)
         return np.asarray(size.transpose(*lead).values)[..., None]
     measure = measurement(machine_of(result.mechanism), [sensor])

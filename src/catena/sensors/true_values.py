@@ -96,7 +96,7 @@ def attitude(s: Tracer, sensor: Sensor) -> list[Any]:
         ca.vertcat(c, e, f, t[3]),
     ]
     found, best = rows[0], t[0]
-    for row, size in zip(rows[1:], t[1:]):
+    for row, size in zip(rows[1:], t[1:], strict=False):
         found = ca.if_else(size > best, row, found)
         best = ca.fmax(best, size)
     found = found / (2 * ca.sqrt(best))
@@ -160,8 +160,8 @@ def ray_distance(s: Tracer, sensor: Sensor) -> list[Any]:
             continue
         if shape.kind not in RAYS:
             raise QuestionError(
-                f"sensor {sensor.name!r}: a ray does not see shapes of kind {shape.kind!r}, of which"
-                f" {body!r} has one that collides; kinds are {', '.join(RAYS)}"
+                f"sensor {sensor.name!r}: a ray does not see shapes of kind {shape.kind!r}, of"
+                f" which {body!r} has one that collides; kinds are {', '.join(RAYS)}"
             )
         P, p = _shape_pose(s, body, shape)
         size = [float(value_of(x, m.parameters)) for x in shape.size]

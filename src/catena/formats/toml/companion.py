@@ -14,11 +14,11 @@ from ...errors import FormatError, unknown
 from ...model import Body, Joint, Mechanism, slides
 from ..draft import Draft
 from .contacts import read_contact
-from .sensors import read_sensor
 from .joints import read_limits, read_loop, read_losses
 from .loads import read_constraint, read_load, read_row
 from .reader import open_file, read_expressions, read_frame, read_parameters
 from .schema import COMPANION, COMPANION_BODY, COMPANION_JOINT
+from .sensors import read_sensor
 from .shapes import read_collisions, read_shape
 from .tables import Table
 

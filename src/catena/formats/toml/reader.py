@@ -13,12 +13,12 @@ from ..draft import MISSING, Draft
 from ..units import describe, quantity, si_unit
 from .bodies import read_body
 from .contacts import read_contact
-from .sensors import read_sensor
 from .includes import with_includes
 from .joints import read_joints, read_loop
 from .loads import read_constraint, read_load, read_row
 from .poses import read_pose
 from .schema import FRAME, TOP
+from .sensors import read_sensor
 from .shapes import read_collisions, read_shape
 from .tables import FaultLedger, Table
 

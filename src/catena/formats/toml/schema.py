@@ -456,7 +456,12 @@ SENSOR = register(
             FileKey("offset", _READING, "what is added to every reading", 0.0),
             FileKey("resolution", _READING, "the step of the readings", 0.0),
             FileKey("range", Several(_READING, 2, 2), "the lowest and the highest reading"),
-            FileKey("sample", Quantity("time", symbolic=False), "time between two readings", shown="each row"),
+            FileKey(
+                "sample",
+                Quantity("time", symbolic=False),
+                "time between two readings",
+                shown="each row",
+            ),
             FileKey("delay", Quantity("time", symbolic=False), "how old a reading is", 0.0),
             FileKey(
                 "constant",
@@ -822,7 +827,10 @@ COMPANION = register(
             FileKey(
                 "joint", Inside("companion joint", many=True), "values for joints that are there"
             ),
-            *(TOP[name] for name in ("frame", "loop", "load", "row", "constraint", "contact", "sensor")),
+            *(
+                TOP[name]
+                for name in ("frame", "loop", "load", "row", "constraint", "contact", "sensor")
+            ),
             TOP["check_dimensions"],
         ),
     )

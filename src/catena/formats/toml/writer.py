@@ -29,8 +29,8 @@ from ...model.flexible import discretise, whole
 from ...model.loads import Keyed
 from .beams import beam_pairs
 from .contacts import contact_pairs
-from .sensors import sensor_pairs
 from .schema import LIMIT_KEYS, LOSS_KEYS
+from .sensors import sensor_pairs
 
 Pairs = Iterator[tuple[str, str]]
 _DEFAULTS = {

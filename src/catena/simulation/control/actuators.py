@@ -308,9 +308,7 @@ def _geared_forces(system: SystemSymbols, gear: Mapping[str, float], force: ca.S
     return vector(tau)
 
 
-def signal_value(
-    system: SystemSymbols, name: str, signal: float | Trajectory | HeldInput
-) -> ca.SX:
+def signal_value(system: SystemSymbols, name: str, signal: float | Trajectory | HeldInput) -> ca.SX:
     """Return the signal at the time of the system: a constant, the value of a trajectory, or an
     input.
     """

@@ -40,8 +40,8 @@ from ..terms.prescribed import partitioned
 from ..terms.symbols import SystemSymbols
 from ..trajectories.piecewise import Trajectory, places, trajectory
 from .actuators import Actuator, DCMotor, Thruster
-from .drives import Drive
 from .control_laws import Controller, Hold, Sequence, check_sample_time, sample_and_hold, traced
+from .drives import Drive
 from .fmu_control import FMU
 from .force_control import Hybrid, Impedance
 from .traced_law import Law

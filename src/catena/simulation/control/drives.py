@@ -1,7 +1,7 @@
 """Drive: a motor or servo behind a gear, with what real ones cannot do.
 
     command    u, or kp (u - th) - kd th', or kd (u - th')           [delayed by whole samples]
-    motor      clipped to what the curve of torque over speed and the temperature of the winding leave
+    motor      clipped to what the curve of torque over speed and the winding's temperature leave
     gear       rigid: it acts on the joint;  elastic: J th'' = motor - friction - k deadband(th - q)
 
 All quantities are seen from the joint: angles and speeds behind the gear, torques in front of it
@@ -76,10 +76,10 @@ class Drive(Controller):
     backlash : float, default 0.0
         The whole play of the gear, rad or m, before its spring acts; needs a stiffness.
     inertia : float or None
-        J of the rotor; needed with a stiffness. Behind a rigid gear it is the armature of the joint.
+        J of the rotor; needed with a stiffness. Behind a rigid gear it is the joint's armature.
     friction, viscous : float, default 0.0
-        Dry and viscous friction of motor and gear, N m and N m s/rad, or N and N s/m. The dry one is
-        F tanh(rate / 1e-3).
+        Dry and viscous friction of motor and gear, N m and N m s/rad, or N and N s/m. The dry one
+        is F tanh(rate / 1e-3).
     heating : float or None
         Kelvin per second and per square of force, of a winding without cooling.
     cooling : float
@@ -147,7 +147,7 @@ class Drive(Controller):
             if value is not None and not (_number(value) and value > 0):
                 yield f"{key} is {value!r}; it is a number above zero"
         if any(b[0] <= a[0] or b[1] < 0 for a, b in pairwise(((-1.0, 0.0), *self.curve))):
-            yield f"curve is {self.curve}; its speeds rise from zero, and its forces are not below it"
+            yield f"curve is {self.curve}; its speeds rise from zero, its forces are not below it"
         if (self.speed is not None or self.curve) and self.effort is None:
             yield "a limit by speed needs effort, the force that is left against the motion"
         if self.stiffness is not None and self.inertia is None:
@@ -172,7 +172,9 @@ class Drive(Controller):
         q, v = system.q[at.qi], system.v[at.vi]
         states = _States(self.name)
         elastic = self.stiffness is not None
-        angle, rate = (states.add("rotor", self.rotor), states.add("rotor speed")) if elastic else (q, v)
+        angle, rate = (
+            (states.add("rotor", self.rotor), states.add("rotor speed")) if elastic else (q, v)
+        )
         u = clip_signal(signal_value(system, self.name, self.signal), self.signals)
         command = DRIVE_MODES[self.mode].command(self, u, angle, rate)
         command = self._sampled(system, states, command)
@@ -219,7 +221,7 @@ class Drive(Controller):
         queue = [states.add(f"command {k} samples late") for k in range(late + 1)]
         due = states.clock(f"next sample, every {self.sample:g} s")
         now = system.t >= due - EARLY * self.sample
-        for old, new in zip(queue, [command, *queue[:-1]]):
+        for old, new in zip(queue, [command, *queue[:-1]], strict=False):
             states.jump(old, ca.if_else(now, new, old))
         states.jump(due, ca.if_else(now, system.t + self.sample, due))
         return queue[-1]

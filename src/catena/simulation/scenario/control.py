@@ -47,7 +47,20 @@ from ..control.controllers import (
 )
 from ..control.drives import DRIVE_MODES
 from ..control.wrenches import wrenches
-from .kinds import Context, Family, Kind, Reader, TableKey, choice, flag, named, number, point, reads, word
+from .kinds import (
+    Context,
+    Family,
+    Kind,
+    Reader,
+    TableKey,
+    choice,
+    flag,
+    named,
+    number,
+    point,
+    reads,
+    word,
+)
 from .motion import beside, one_or_more, read_trajectory
 from .names import by_name
 
@@ -340,9 +353,7 @@ CONTROLLERS: Family[Controller | FMU] = Family(
                 TableKey("kd", number("any"), doc="force per error of speed"),
                 TableKey("effort", number("any"), doc="largest force of the motor"),
                 TableKey("speed", number("any"), doc="speed at which it has no more force left"),
-                TableKey(
-                    "curve", _points, doc="largest force over speed, [[speed, force], ...]"
-                ),
+                TableKey("curve", _points, doc="largest force over speed, [[speed, force], ...]"),
                 TableKey("delay", number("time"), doc="of the command, in whole samples"),
                 _SAMPLE,
                 TableKey("stiffness", number("any"), doc="of the gear; rigid unless given"),
@@ -354,7 +365,9 @@ CONTROLLERS: Family[Controller | FMU] = Family(
                 TableKey("heating", number("any"), doc="K/s per square of the force"),
                 TableKey("cooling", number("time"), doc="time constant of the winding"),
                 TableKey("hottest", number("any"), doc="rise of temperature without force, K"),
-                TableKey("rotor", number("any"), doc="place of an elastic gear's rotor at the start"),
+                TableKey(
+                    "rotor", number("any"), doc="place of an elastic gear's rotor at the start"
+                ),
                 _ACTUATOR,
             ),
             "a motor or servo with limits, delay, backlash, elasticity, friction and heat",
