@@ -3,7 +3,7 @@
     package.xml  CMakeLists.txt  plugins.xml  README.md
     include/NAME/NAME.hpp        the kernels behind std::array, without ROS
     src/kernels/*.c, *.h         one C function each, no allocation, no branches
-    src/solver.cpp               inverse_dynamics_solver::InverseDynamicsSolver [Petrone2024]
+    src/solver.cpp               a plugin of inverse_dynamics_solver::InverseDynamicsSolver
 
 The plugin answers the interface of the package inverse_dynamics_solver, which controllers of
 ros2_control load by pluginlib.
