@@ -118,11 +118,11 @@ class Mechanism:
         Pairs that may touch.
     constraints : sequence of Holonomic, optional
         Constraints of coordinates besides loops: gears, cams, drives, expressions.
-    sensors : sequence of Sensor, optional
-        What is measured on it.
     units : mapping of str to str, optional
         The SI units of those parameters that were written with one, such as {"l": "m"}. The
         dimension of the others follows from their uses.
+    sensors : sequence of Sensor, optional
+        What is measured on it.
 
     Raises
     ------
@@ -153,8 +153,8 @@ class Mechanism:
     collisions: CollisionFilter = CollisionFilter()
     contacts: tuple[Contact, ...] = ()
     constraints: tuple[Holonomic, ...] = ()
-    sensors: tuple[Sensor, ...] = ()
     units: Mapping[str, str] = field(default_factory=dict)
+    sensors: tuple[Sensor, ...] = ()
 
     def __post_init__(self) -> None:
         for attribute in (
