@@ -12,6 +12,7 @@ import pytest
 
 import catena
 from catena import cli, formats
+from catena.env import environment_file
 from catena.errors import FormatError
 from catena.formats.toml import reader
 from catena.formats.toml.json_schema import json_schema
@@ -32,7 +33,6 @@ from catena.formats.toml.key_types import (
     Whole,
     Word,
 )
-from catena.env import environment_file
 from catena.formats.toml.keys import TABLES, FileKey, FileTable, register
 from catena.formats.toml.tables import FaultLedger, Table
 from catena.formats.units import DIMENSIONS
