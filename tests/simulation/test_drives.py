@@ -86,7 +86,7 @@ def test_elastic_gear_is_a_rotor_behind_a_spring():
     )
     angles = both.data["q"].values
     assert q == pytest.approx(angles.sum(axis=1), abs=1e-8)
-    assert state(found, "rotor of axle") == pytest.approx(angles[:, 0], abs=1e-8)
+    assert state(found, "winding of axle") == pytest.approx(-angles[:, 1], abs=1e-8)
 
 
 def test_backlash_leaves_the_joint_alone_until_the_teeth_meet():
@@ -98,7 +98,7 @@ def test_backlash_leaves_the_joint_alone_until_the_teeth_meet():
     assert np.abs(q[t < meet - 0.002]).max() < 1e-12
     assert q[t > meet + 0.01].min() > 0.0
     # later both move together: q'' = 1 / (I + J), and the joint lags by half the play
-    assert np.ptp(state(found, "rotor of axle") - q) < 0.2 + 0.02
+    assert np.ptp(state(found, "winding of axle")) < 0.2 + 0.02
 
 
 def test_winding_heats_and_limits_the_motor():

@@ -87,8 +87,9 @@ class Drive(Controller):
     hottest : float
         The rise of temperature, K, at which the motor gives no more force; the limit falls linearly
         over the last tenth.
-    rotor : float, default 0.0
-        The angle or place of the rotor behind an elastic gear at the start of a run.
+    winding : float, default 0.0
+        How far the rotor is ahead of the joint at the start of a run, behind an elastic gear, rad
+        or m. The rotor starts at rest.
     name : str
         The name in messages and of states; by default that of the joint.
 
@@ -118,7 +119,7 @@ class Drive(Controller):
     heating: float | None = None
     cooling: float | None = None
     hottest: float | None = None
-    rotor: float = 0.0
+    winding: float = 0.0
     name: str = ""
 
     def __post_init__(self) -> None:
@@ -165,16 +166,16 @@ class Drive(Controller):
             yield "a thermal limit needs heating, cooling, hottest and effort"
 
     def law(self, system: SystemSymbols) -> Law:
-        """Return the force on the joint; states are the command's samples, the rotor's angle and
-        speed, and the rise of temperature, as far as there are any.
+        """Return the force on the joint; states are the command's samples, the winding of an
+        elastic gear and the speed of its rotor, and the rise of temperature, as far as there are
+        any.
         """
         (at,) = places(system.mechanism, (self.joint,))
         q, v = system.q[at.qi], system.v[at.vi]
         states = _States(self.name)
         elastic = self.stiffness is not None
-        angle, rate = (
-            (states.add("rotor", self.rotor), states.add("rotor speed")) if elastic else (q, v)
-        )
+        wound = states.add("winding", self.winding) if elastic else ca.SX(0)
+        angle, rate = q + wound, states.add("rotor speed") if elastic else v
         u = clip_signal(signal_value(system, self.name, self.signal), self.signals)
         command = DRIVE_MODES[self.mode].command(self, u, angle, rate)
         command = self._sampled(system, states, command)
@@ -184,12 +185,11 @@ class Drive(Controller):
         force = motor - losses
         if elastic:
             assert self.stiffness is not None and self.inertia is not None
-            wound = angle - q
             play = 0.5 * self.backlash
             meet = ca.fabs(wound) > play if play else 1
             spring = self.stiffness * (wound - ca.fmax(-play, ca.fmin(play, wound)))
             spring += self.damping * (rate - v) * meet
-            states.rates({"rotor": rate, "rotor speed": (force - spring) / self.inertia})
+            states.rates({"winding": rate - v, "rotor speed": (force - spring) / self.inertia})
             force = spring
         if hot is not None:
             assert self.heating is not None and self.cooling is not None

@@ -365,9 +365,7 @@ CONTROLLERS: Family[Controller | FMU] = Family(
                 TableKey("heating", number("any"), doc="K/s per square of the force"),
                 TableKey("cooling", number("time"), doc="time constant of the winding"),
                 TableKey("hottest", number("any"), doc="rise of temperature without force, K"),
-                TableKey(
-                    "rotor", number("any"), doc="place of an elastic gear's rotor at the start"
-                ),
+                TableKey("winding", number("any"), doc="how far the rotor is ahead at the start"),
                 _ACTUATOR,
             ),
             "a motor or servo with limits, delay, backlash, elasticity, friction and heat",
