@@ -17,6 +17,7 @@ from typing import Any
 import catena
 
 # it and the scenario, which it reads, add their tables of files
+import catena.env.environment_file
 import catena.optimization.optimize_file
 from catena.formats.toml.json_schema import json_schema
 

@@ -12,6 +12,7 @@ import pytest
 
 import catena
 from catena import cli, formats
+from catena.env import environment_file
 from catena.errors import FormatError
 from catena.formats.toml import reader
 from catena.formats.toml.json_schema import json_schema
@@ -117,6 +118,20 @@ GIVEN = {  # values where the type alone leaves room for nonsense
     "cam.lifts": [0, 1, 2, 0],
     "state.signals": {"motor": 1.0},
     "optimize.over": {"hinge": "0..90 deg:3"},
+    "sensor.at": "hinge",
+    "sensor.range": [0, 1],
+    "drive.inertia": 0.1,
+}
+_HEAT = {"heating": 1.0, "cooling": "1 s", "hottest": 90.0, "effort": 1.0}
+TOGETHER = {  # what else a key needs
+    "drive.speed": {"effort": 1.0},
+    "drive.curve": {"effort": 1.0},
+    "drive.stiffness": {"inertia": 0.1},
+    "drive.backlash": {"stiffness": 100.0, "inertia": 0.1},
+    "drive.delay": {"sample": "1 s"},
+    "drive.heating": _HEAT,
+    "drive.cooling": _HEAT,
+    "drive.hottest": _HEAT,
 }
 
 
@@ -235,7 +250,7 @@ def with_key(table, kind, key, value):
         del given["joint"]
     if table.name == "mimic" and key.name == "function":
         given = {"joint": "hinge"}
-    return given | {key.name: value}
+    return given | TOGETHER.get(where(table, kind, key), {}) | {key.name: value}
 
 
 # --- where each table stands
@@ -251,6 +266,8 @@ def host(name, t):
     run = lambda **keys: MODEL | {"scenario": {"until": 1.0, **keys}}  # noqa: E731
     places = {
         "file": lambda: MODEL | t,
+        "environment": lambda: MODEL | {"environment": t},
+        "sensor": lambda: many("sensor"),
         "companion": lambda: t,
         "companion body": lambda: {"body": [t]},
         "companion joint": lambda: {"joint": [t]},
@@ -313,10 +330,12 @@ def faults(name, data, folder, good=False):
             found = mechanism_of_table(path.with_name("run.toml"), top)
         else:
             draft = reader.draft(path, top)
-            if draft.faults or not {"scenario", "optimize"} & data.keys():
+            if draft.faults or not {"scenario", "optimize", "environment"} & data.keys():
                 return draft.faults or ([] if good else list(validation.faults(draft.mechanism)))
             found = draft.finish()
-        if name in ("optimize", "end"):
+        if name == "environment":
+            environment_file._read(Table(data["environment"], "environment", top.ledger), found)
+        elif name in ("optimize", "end"):
             table = Table(data["optimize"], "optimize", top.ledger)
             optimize_file._read(table, found)
         elif "scenario" in data:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .markers import MarkerMotion, marker_kinematics
     from .mobility import Mobility, highest_rank, mobility, other_assemblies
     from .operational_space import OperationalSpace, operational_space
-    from .outputs import OUTPUT_WORDS, Outputs, OutputWord, trace_outputs
+    from .outputs import OUTPUT_WORDS, Outputs, OutputWord, trace_expression, trace_outputs
     from .projection import require_apart
     from .questions import Question
     from .reactions import Rows, reactions, rows_at, spaces

@@ -11,7 +11,7 @@ studies use for measures of runs.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,7 +65,7 @@ def trace_outputs(machine: Machine, texts: Iterable[str]) -> Outputs:
                 f" {type(text).__name__} {text!r}"
             )
     s = Tracer(machine.layout, machine.snap)
-    y = vector([_expression(machine, s, text) for text in given])
+    y = vector([trace_expression(machine, s, text) for text in given])
     N = ca.jacobian(s.coordinate_rate(), s.v)
     inputs = [s.q, s.v, s.a, s.tau, s.p, s.t]
     parts = [y, ca.jacobian(y, s.q) @ N, *(ca.jacobian(y, x) for x in (s.v, s.a, s.tau))]
@@ -76,29 +76,40 @@ def trace_outputs(machine: Machine, texts: Iterable[str]) -> Outputs:
     )
 
 
-def _expression(machine: Machine, s: Tracer, text: str) -> Any:
-    """Return one output as an expression of the tracer's symbols."""
+def trace_expression(
+    machine: Machine,
+    s: Tracer,
+    text: str,
+    words: Mapping[str, OutputWord] | None = None,
+    symbols: Mapping[str, Any] | None = None,
+) -> Any:
+    """Return one output as an expression of the tracer's symbols.
+
+    words: the quantities that may stand with a name in brackets, OUTPUT_WORDS by default. symbols:
+    further names and their expressions; a text of these alone is allowed where they are given.
+    """
+    words = OUTPUT_WORDS if words is None else words
     names = (*machine.coordinate_names, *machine.joint_names)
     found: dict[str, Any] = {}
 
     def symbol(match: re.Match[str]) -> str:
         word = match["word"]
-        if word not in OUTPUT_WORDS:
-            raise ExpressionError(f"{shown(text)}: {unknown('quantity', word, OUTPUT_WORDS)}")
+        if word not in words:
+            raise ExpressionError(f"{shown(text)}: {unknown('quantity', word, words)}")
         key = f"output_{len(found)}_"
-        found[key] = OUTPUT_WORDS[word].traced(s, match["name"])
+        found[key] = words[word].traced(s, match["name"])
         return key
 
     whole = f"q['{text}']" if text in names else text
     plain = _BRACKET.sub(symbol, whole)
-    if not found:
+    if not found and symbols is None:
         raise ExpressionError(
             f"{shown(text)} is no output of {where(machine)}: it contains no quantity. Quantities"
-            f" are {', '.join(OUTPUT_WORDS)} with a name in brackets, such as q['{names[0]}'], or"
+            f" are {', '.join(words)} with a name in brackets, such as q['{names[0]}'], or"
             f" the name of a coordinate: {', '.join(machine.coordinate_names)}"
         )
     parameters = dict(zip(machine.mechanism.parameters, ca.vertsplit(s.p)))
-    table = {**parameters, **found}
+    table = {**parameters, **(symbols or {}), **found}
     return ca.SX(evaluate(parse(plain, list(table)), table))
 
 

@@ -1,5 +1,5 @@
 """`catena export`: a mechanism for other tools: kernels as C, or the whole of it as an FMU, C,
-MATLAB, Julia, Modelica, URDF.
+MATLAB, Julia, Modelica, URDF, or a ROS 2 package.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ def export(
         list[str] | None,
         typer.Option(
             help=(
-                "Write the whole system as c, library, matlab, julia, modelica or urdf, the drawing"
-                " of a linkage as svg or dxf, or a result (FILE is a .nc, or is run) as rerun,"
-                " mcap, parquet or csv."
+                "Write the whole system as c, library, matlab, julia, modelica, urdf or ros2, the"
+                " drawing of a linkage as svg or dxf, or a result (FILE is a .nc, or is run) as"
+                " rerun, mcap, parquet or csv."
             )
         ),
     ] = None,

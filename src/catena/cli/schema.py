@@ -31,6 +31,7 @@ def schema(
     """Write the JSON Schema of catena's TOML files, by which editors complete and check them."""
     import json
 
+    from ..env import environment_file  # noqa: F401  # registers [environment]
     from ..formats.toml import json_schema, markdown
     from ..optimization import optimize_file  # noqa: F401  # registers [optimize]
     from ..simulation.scenario import read  # noqa: F401  # registers [scenario] and what it holds

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from .attached import keep
     from .block_function import BlockFunction, Record, WholeNumbers
     from .cache import CacheState, cache_state
+    from .counter_random import normal as normal_numbers
+    from .counter_random import uniform as uniform_numbers
     from .fingerprint import PACKAGE, digest, fingerprint
     from .frame_dynamics import frame_dynamics
     from .host import default_width, target

@@ -65,6 +65,8 @@ INSTRUCTIONS: dict[type, str] = {
     ast.FloorDiv: "sdiv",
     ast.Mod: "srem",
     ast.BitAnd: "and",
+    ast.BitXor: "xor",
+    ast.RShift: "ashr",
 }
 COMPARISONS: dict[type, tuple[str, str]] = {
     ast.Lt: ("slt", "olt"),
@@ -83,6 +85,8 @@ PYTHON: dict[type, Callable[..., Any]] = {
     ast.Mod: lambda a, b: a % b,
     ast.Pow: lambda a, b: a**b,
     ast.BitAnd: lambda a, b: a & b,
+    ast.BitXor: lambda a, b: a ^ b,
+    ast.RShift: lambda a, b: a >> b,
     ast.Lt: lambda a, b: a < b,
     ast.LtE: lambda a, b: a <= b,
     ast.Gt: lambda a, b: a > b,

@@ -10,6 +10,9 @@ an error.
     object single(self, arguments, count)         `self` is a table of addresses, an array of
                                                   integers
 
+With one more argument, an array of the shape of the result, the result is written there and no
+array is made.
+
 The table holds `objects()`, the fallback, the inputs that are the same in every call, the number of
 calls after which all go to the fallback, and the result's shape.
 """
@@ -36,6 +39,7 @@ SHAPE = 32
 DESCRIPTION = 56
 FLAGS = 64
 PLAIN = 0x0001 | 0x0100  # C-contiguous, aligned
+WRITABLE = PLAIN | 0x0400
 NEW = 93  # the place of PyArray_New in NumPy's table of functions
 DOUBLE = 12  # NPY_DOUBLE
 METH_FASTCALL = 0x0080
@@ -84,13 +88,15 @@ def write(t: Text, s: Single, n_slots: int, unseen: Sequence[int] | None = None)
         left = t.load(table, LEFT, "i64")
         t.store(t(f"sub i64 {left}, 1"), table, LEFT, "i64")
         require(t, t(f"icmp sgt i64 {left}, 0"))
-        require(t, t(f"icmp eq i64 %count, {len(s.given) + bool(s.clock)}"))
+        taken = len(s.given) + bool(s.clock)
+        into = t(f"icmp eq i64 %count, {taken + 1}")
+        require(t, t(f"or i1 {into}, {t(f'icmp eq i64 %count, {taken}')}"))
         offset = 0
         for k, length in enumerate(s.given):
             _copy(
                 t,
                 t.at("%x", offset, "double"),
-                _vector(t, t.load("%arguments", k, "ptr"), known, length),
+                _vector(t, t.load("%arguments", k, "ptr"), known, (length,)),
                 length,
             )
             offset += length
@@ -110,6 +116,13 @@ def write(t: Text, s: Single, n_slots: int, unseen: Sequence[int] | None = None)
         require(t, _bounded(t, "y", n, s.limit))
         shape = t.at(table, FIRST, "i64")
         more = f"i32 {DOUBLE}, ptr null, ptr null, i32 0, i32 0, ptr null"
+        t.do(f"br i1 {into}, label %given, label %new")
+        t.label("given")  # the array into which the result is written, returned with a reference
+        target = t.load("%arguments", taken, "ptr")
+        _copy(t, _vector(t, target, known, s.shape, WRITABLE), "%y", n)
+        t.store(t(f"add i64 {t.load(target, 0, 'i64')}, 1"), target, 0, "i64")
+        t.do(f"ret ptr {target}")
+        t.label("new")
         array = t(
             f"call ptr {known[MAKE]}(ptr {known[ARRAY]}, i32 {len(s.shape)}, ptr {shape}, {more})"
         )
@@ -140,18 +153,22 @@ def _copy(t: Text, to: str, source: str, n: int) -> None:
     t.do(f"call void @llvm.memcpy.p0.p0.i64(ptr {to}, ptr {source}, i64 {8 * n}, i1 false)")
 
 
-def _vector(t: Text, x: str, known: dict[int, str], n: int) -> str:
-    """Return the doubles of an argument that is a contiguous vector of n doubles; for others call
-    the fallback.
+def _vector(
+    t: Text, x: str, known: dict[int, str], shape: Sequence[int], needed: int = PLAIN
+) -> str:
+    """Return the doubles of an argument that is a contiguous array of this shape, with these flags;
+    for others call the fallback.
     """
     same = t(f"icmp eq ptr {_word(t, x, TYPE, 'ptr')}, {known[ARRAY]}")
     require(t, same)
     doubles = t(f"icmp eq ptr {_word(t, x, DESCRIPTION, 'ptr')}, {known[DOUBLES]}")
-    flat = t(f"icmp eq i32 {_word(t, x, NDIM, 'i32')}, 1")
+    flat = t(f"icmp eq i32 {_word(t, x, NDIM, 'i32')}, {len(shape)}")
     flags = _word(t, x, FLAGS, "i32")
-    plain = t(f"icmp eq i32 {t(f'and i32 {flags}, {PLAIN}')}, {PLAIN}")
+    plain = t(f"icmp eq i32 {t(f'and i32 {flags}, {needed}')}, {needed}")
     require(t, t(f"and i1 {t(f'and i1 {doubles}, {flat}')}, {plain}"))
-    require(t, t(f"icmp eq i64 {t.load(_word(t, x, SHAPE, 'ptr'), 0, 'i64')}, {n}"))
+    sizes = _word(t, x, SHAPE, "ptr")
+    for k, n in enumerate(shape):
+        require(t, t(f"icmp eq i64 {t.load(sizes, k, 'i64')}, {n}"))
     return _word(t, x, DATA, "ptr")
 
 

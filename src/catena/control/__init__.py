@@ -29,6 +29,7 @@ from ..doors import door
 
 if TYPE_CHECKING:
     from ..simulation.control import (
+        DRIVE_MODES,
         FMU,
         NAMED_CONTROLS,
         PD,
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
         ComputedTorque,
         Controller,
         DCMotor,
+        Drive,
+        DriveMode,
         Forces,
         Hold,
         Hybrid,

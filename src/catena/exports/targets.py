@@ -19,7 +19,7 @@ from ..registry import Registry
 from ..results import FILE_KINDS, FileKind, load_result
 from ..simulation import simulate
 from ..simulation.scenario import Scenario, read
-from . import c_header, library
+from . import c_header, library, ros2
 from .drawing import WRITERS, drawing
 from .fmi import write_fmu
 from .languages import julia, matlab, modelica
@@ -151,6 +151,11 @@ for _target in (
         "urdf",
         lambda asked: [str(p) for p in write_urdf(asked.scenario.mechanism, asked.folder)],
         "a URDF, and a companion with loops, frames, loads",
+    ),
+    Target(
+        "ros2",
+        lambda asked: [str(p) for p in ros2.write_package(asked.scenario.mechanism, asked.folder)],
+        "a ROS 2 package: the dynamics as C, a C++ header, a plugin of inverse_dynamics_solver",
     ),
     Target("svg", partial(_drawn, "svg"), "a drawing of a planar linkage with dimensions"),
     Target("dxf", partial(_drawn, "dxf"), "the same drawing for CAD programs"),

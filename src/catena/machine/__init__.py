@@ -49,7 +49,7 @@ if TYPE_CHECKING:
         spaces,
     )
     from .equation_machine import EquationMachine
-    from .export import c_kernel, identifier
+    from .export import CArgument, CKernel, c_kernel, identifier
     from .generic_kernels import rows
     from .lookup import (
         Coordinate,

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -81,6 +82,15 @@ class CKernel:
         return [program.Argument(*pair) for pair in names]
 
     @cached_property
+    def operations(self) -> dict[str, int]:
+        """How often each operation is computed in a call: always all of them, since the code has no
+        branches and no loops.
+        """
+        silent = {"INPUT", "OUTPUT", "CONST"}
+        counts = Counter(node.op.lower() for node in self.tape.nodes if node.op not in silent)
+        return dict(sorted(counts.items(), key=lambda item: -item[1]))
+
+    @cached_property
     def header(self) -> str:
         """The header file: the prototype, and a comment that describes every argument entry by
         entry.
@@ -135,6 +145,9 @@ class CKernel:
                 size = "" if x.name == "t" else f"[{' x '.join(map(str, x.shape))}]"
                 yield f"  {x.name}{size}  {x.meaning}"
                 yield from (f"    {k:>3}  {entry}" for k, entry in enumerate(x.entries))
+        yield ""
+        yield f"Operations in every call: {sum(self.operations.values())}"
+        yield from (f"  {count:>6}  {op}" for op, count in self.operations.items())
 
 
 def c_kernel(

@@ -13,6 +13,7 @@ import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from types import BuiltinFunctionType
 from typing import Any
 
 import casadi as ca
@@ -30,7 +31,7 @@ from .arguments import Parameters, Wrenches
 from .configurations import quaternion_product
 from .lanes_life import tape
 from .quantities import find
-from .router import LANES_UP_TO, LIVES, RoutedCalls, Router, SingleCalls
+from .router import LANES_UP_TO, LIVES, RoutedCalls, Router, SingleCalls, written
 from .spec import Spec, Trace
 from .state_check import STATE, require_possible
 
@@ -196,6 +197,7 @@ class Machine:
         wrenches: Wrenches | None = None,
         parameters: Parameters | None = None,
         t: ArrayLike = 0.0,
+        out: Array | None = None,
     ) -> Array:
         """Return the generalised forces that produce the accelerations `a`.
 
@@ -217,6 +219,8 @@ class Machine:
             own.
         t : array_like, default 0.0
             Time (s), for loads that depend on it.
+        out : ndarray, optional
+            Where to write the result, for loops that may not allocate; it is returned.
 
         Returns
         -------
@@ -237,8 +241,11 @@ class Machine:
         array([42.183,  7.848])
         """
         if wrenches is None and parameters is None:
-            return self._single["inverse_dynamics"](q, v, a, t)
-        return self._ask("inverse_dynamics", (q, v, a), wrenches, parameters, t=t)[0]
+            if out is None:
+                return self._single["inverse_dynamics"](q, v, a, t)
+            return self._into("inverse_dynamics", out, q, v, a, t)
+        found = self._ask("inverse_dynamics", (q, v, a), wrenches, parameters, t=t)[0]
+        return found if out is None else written("inverse_dynamics", found, out)
 
     def forward_dynamics(
         self,
@@ -248,6 +255,7 @@ class Machine:
         wrenches: Wrenches | None = None,
         parameters: Parameters | None = None,
         t: ArrayLike = 0.0,
+        out: Array | None = None,
     ) -> Array:
         """Return the accelerations that the generalised forces `tau` produce.
 
@@ -262,7 +270,7 @@ class Machine:
             Speeds (rad/s, m/s).
         tau : array_like, shape (..., nv)
             Generalised forces (N m, N).
-        wrenches, parameters, t
+        wrenches, parameters, t, out
             As in `inverse_dynamics`.
 
         Returns
@@ -286,12 +294,27 @@ class Machine:
         array([-24.135,  31.088])
         """
         if wrenches is None and parameters is None:
-            return self._single["forward_dynamics"](q, v, tau, t)
-        return self._ask("forward_dynamics", (q, v, tau), wrenches, parameters, t=t)[0]
+            if out is None:
+                return self._single["forward_dynamics"](q, v, tau, t)
+            return self._into("forward_dynamics", out, q, v, tau, t)
+        found = self._ask("forward_dynamics", (q, v, tau), wrenches, parameters, t=t)[0]
+        return found if out is None else written("forward_dynamics", found, out)
+
+    def _into(self, name: str, out: Array, *given: Any) -> Array:
+        """Evaluate a quantity at a single state, or a batch, into an array."""
+        call = self._single[name]
+        if isinstance(call, BuiltinFunctionType):
+            return call(*given, out)
+        return written(name, call(*given), out)
 
     rnea, aba = inverse_dynamics, forward_dynamics
 
-    def mass_matrix(self, q: ArrayLike, parameters: Parameters | None = None) -> Array:
+    def mass_matrix(
+        self,
+        q: ArrayLike,
+        parameters: Parameters | None = None,
+        out: Array | None = None,
+    ) -> Array:
         """Return the mass matrix M; the kinetic energy is 1/2 v' M v.
 
         Also available as `crba`.
@@ -302,6 +325,8 @@ class Machine:
             Coordinates.
         parameters : mapping or array_like, optional
             Parameter values, as in `inverse_dynamics`.
+        out : ndarray, optional
+            Where to write the result.
 
         Returns
         -------
@@ -317,8 +342,11 @@ class Machine:
                [0.615, 0.225]])
         """
         if parameters is None:
-            return self._single["mass_matrix"](q)
-        return self._ask("mass_matrix", (q,), None, parameters)[0]
+            if out is None:
+                return self._single["mass_matrix"](q)
+            return self._into("mass_matrix", out, q)
+        found = self._ask("mass_matrix", (q,), None, parameters)[0]
+        return found if out is None else written("mass_matrix", found, out)
 
     crba = mass_matrix
 
@@ -329,6 +357,7 @@ class Machine:
         wrenches: Wrenches | None = None,
         parameters: Parameters | None = None,
         t: ArrayLike = 0.0,
+        out: Array | None = None,
     ) -> Array:
         """Return the generalised forces of a motion without accelerations.
 
@@ -341,7 +370,7 @@ class Machine:
             Coordinates.
         v : array_like, shape (..., nv)
             Speeds (rad/s, m/s).
-        wrenches, parameters, t
+        wrenches, parameters, t, out
             As in `inverse_dynamics`.
 
         Returns
@@ -350,11 +379,18 @@ class Machine:
             Generalised forces (N m, N).
         """
         if wrenches is None and parameters is None:
-            return self._single["bias"](q, v, t)
-        return self._ask("bias", (q, v), wrenches, parameters, t=t)[0]
+            if out is None:
+                return self._single["bias"](q, v, t)
+            return self._into("bias", out, q, v, t)
+        found = self._ask("bias", (q, v), wrenches, parameters, t=t)[0]
+        return found if out is None else written("bias", found, out)
 
     def gravity(
-        self, q: ArrayLike, parameters: Parameters | None = None, t: ArrayLike = 0.0
+        self,
+        q: ArrayLike,
+        parameters: Parameters | None = None,
+        t: ArrayLike = 0.0,
+        out: Array | None = None,
     ) -> Array:
         """Return the generalised forces that hold the mechanism at rest, dV/dq.
 
@@ -364,7 +400,7 @@ class Machine:
         ----------
         q : array_like, shape (..., nq)
             Coordinates.
-        parameters, t
+        parameters, t, out
             As in `inverse_dynamics`.
 
         Returns
@@ -373,8 +409,11 @@ class Machine:
             Generalised forces (N m, N).
         """
         if parameters is None:
-            return self._single["gravity"](q, t)
-        return self._ask("gravity", (q,), None, parameters, t=t)[0]
+            if out is None:
+                return self._single["gravity"](q, t)
+            return self._into("gravity", out, q, t)
+        found = self._ask("gravity", (q,), None, parameters, t=t)[0]
+        return found if out is None else written("gravity", found, out)
 
     def losses(self, v: ArrayLike, parameters: Parameters | None = None) -> Array:
         """Return the forces of joint damping and of dry friction at the speeds `v`.

@@ -267,4 +267,17 @@ def _ask_state(router: Router, quantity: Quantity, *given: Any) -> Array:
     """
     count = len(quantity.inputs)
     t = given[count] if quantity.time else 0.0
-    return router.ask(quantity, given[:count], t=t)[0]
+    found = router.ask(quantity, given[:count], t=t)[0]
+    taken = count + bool(quantity.time)
+    return found if len(given) == taken else written(quantity.name, found, given[taken])
+
+
+def written(name: str, found: Array, out: Any) -> Array:
+    """Copy a result into an array that the caller gave, and return that."""
+    if not isinstance(out, np.ndarray) or out.shape != found.shape or out.dtype != np.float64:
+        what = f"{out.dtype} {out.shape}" if isinstance(out, np.ndarray) else type(out).__name__
+        raise StateError(f"{name}: out is {what}; it is an array of float64 of shape {found.shape}")
+    if not out.flags.writeable:
+        raise StateError(f"{name}: out is read-only; give an array that can be written")
+    out[...] = found
+    return out

@@ -11,6 +11,7 @@ they obey. From the bottom:
     loads           springs, bushings, forces, knife edges, rolling, speed rows, a registry
     shapes          Shape, a registry of its kinds; CollisionFilter
     beams           Beam, a flexible body; bodies: Body
+    sensors         Sensor, what is measured, and its kinds; sensor_places: whether they exist
     contacts        Contact, a pair that may touch; impact_laws: the registry of laws of impact
     mechanism       Mechanism, Frame: data only; freedom_units: the units of coordinates and
                     speeds; followers: the damping and armature that mimicking joints add
@@ -79,6 +80,7 @@ if TYPE_CHECKING:
     from .planarity import plane
     from .pose import IDENTITY, ORIGIN, Matrix, Pose, Scalar, Vector, vector
     from .scenes import attach
+    from .sensors import SENSOR_KINDS, Sensor, SensorKind
     from .shapes import KINDS as SHAPE_KINDS
     from .shapes import CollisionFilter, Shape
     from .validation import doubts, impossible_inertia

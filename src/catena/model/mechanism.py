@@ -25,6 +25,7 @@ from .frozen import FrozenDict
 from .joints import Joint, Mimic
 from .loads import Holonomic, Load, Nonholonomic
 from .pose import Pose, Scalar, Vector, as_pose, vector
+from .sensors import Sensor
 from .shapes import CollisionFilter, Shape
 
 __all__ = [
@@ -123,6 +124,8 @@ class Mechanism:
     actuators : sequence of mapping, optional
         The actuators that a file of another format gives: tables {"name": ..., "kind": ..., ...}
         with the arguments of a controller. They act in runs whose `control` names their signals.
+    sensors : sequence of Sensor, optional
+        What is measured on the mechanism.
 
     Raises
     ------
@@ -155,6 +158,7 @@ class Mechanism:
     constraints: tuple[Holonomic, ...] = ()
     units: Mapping[str, str] = field(default_factory=dict)
     actuators: tuple[Mapping[str, Any], ...] = field(default=(), compare=False)
+    sensors: tuple[Sensor, ...] = ()
 
     def __post_init__(self) -> None:
         for attribute in (
@@ -170,6 +174,7 @@ class Mechanism:
             "contacts",
             "constraints",
             "actuators",
+            "sensors",
         ):
             given = getattr(self, attribute)
             if not isinstance(given, Iterable):
@@ -212,6 +217,7 @@ class Mechanism:
                     (self.loads, "load"),
                     (self.beams, "beam"),
                     (self.contacts, "contact"),
+                    (self.sensors, "sensor"),
                 )
                 if x
             ),

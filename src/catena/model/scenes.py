@@ -28,6 +28,7 @@ from .contacts import Contact
 from .loads.keys import Keyed, identifier
 from .mechanism import GROUND, Body, Frame, Joint, Mechanism
 from .pose import Pose, Scalar, as_pose
+from .sensors import Sensor
 from .shapes import CollisionFilter
 from .values import with_scalars
 
@@ -107,6 +108,7 @@ def attach(
         nonholonomic=(*scene.nonholonomic, *map(taken.keyed, part.nonholonomic)),
         constraints=(*scene.constraints, *map(taken.keyed, part.constraints)),
         contacts=(*scene.contacts, *map(taken.contact, part.contacts)),
+        sensors=(*scene.sensors, *map(taken.sensor, part.sensors)),
         parameters={
             **scene.parameters,
             **{prefix + name: x for name, x in part.parameters.items()},
@@ -255,6 +257,9 @@ def _without(
         x.name for key, remaining in parts.items() for x in getattr(m, key) if x not in remaining
     ]
     left_out += [j.name for j in m.loops if j not in loops]
+    measured = {*names, *places, *(j.name for j in reduced.moving), *(c.name for c in m.contacts)}
+    parts["sensors"] = tuple(x for x in m.sensors if x.at in measured)
+    left_out += [x.name for x in m.sensors if x not in parts["sensors"]]
     notes = (
         (*m.notes, f"{what}: left out, as they need what is not there: {', '.join(left_out)}")
         if left_out
@@ -339,6 +344,9 @@ class _Attached:
         touching, surface = c.between
         pair = tuple(map(self.name, touching)), surface if surface == GROUND else self.name(surface)
         return replace(c, between=pair, name=self.name(c.name))
+
+    def sensor(self, x: Sensor) -> Sensor:
+        return replace(x, name=self.name(x.name), at=self.name(x.at))
 
     def shapes(self) -> Iterable[Any]:
         return (replace(s, pose=self.X @ s.pose) for s in map(self.renamed, self.source.ground))

@@ -28,7 +28,10 @@ from .validation_shapes import shape_faults
 from .values import value_of
 
 # what rooms above this one find wrong, where a mechanism has any of these: field -> function
-FURTHER_FAULTS = {"contacts": "catena.collision:contact_faults"}
+FURTHER_FAULTS = {
+    "contacts": "catena.collision:contact_faults",
+    "sensors": "catena.model.sensor_places:sensor_faults",
+}
 MAX_FAULTS = 1000  # faults of one mechanism that are reported; the search ends there
 # mechanisms without faults, by their id
 _faultless: WeakValueDictionary[int, Mechanism] = WeakValueDictionary()

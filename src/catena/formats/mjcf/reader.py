@@ -35,6 +35,7 @@ from .joints import joints
 from .medium import medium
 from .names import Names
 from .poses import pose
+from .sensors import sensors
 from .source import compiled
 from .tendons import tendons
 
@@ -94,6 +95,7 @@ def read(
         ground=_ground(shapes(m, 0, files, names, mapping), touching),
         collisions=exclusions(m, names, mapping),
         contacts=touching,
+        sensors=sensors(m, names, mapping),
         as_found=True,
         notes=tuple(mapping.notes()),
     )
@@ -195,7 +197,6 @@ def _world(spec: Any, m: Any, mapping: MappingReport) -> None:
         )
     for n, word in (
         (m.nskin, "skin"),
-        (m.nsensor, "sensor"),
         (m.nplugin, "plugin"),
     ):
         if n:

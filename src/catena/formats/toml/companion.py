@@ -18,6 +18,7 @@ from .joints import read_limits, read_loop, read_losses
 from .loads import read_constraint, read_load, read_row
 from .reader import open_file, read_expressions, read_frame, read_parameters
 from .schema import COMPANION, COMPANION_BODY, COMPANION_JOINT
+from .sensors import read_sensor
 from .shapes import read_collisions, read_shape
 from .tables import Table
 
@@ -48,6 +49,10 @@ def add(draft: Draft, path: Path) -> None:
         contacts=(
             *m.contacts,
             *(contact for t in top.tables("contact") if (contact := read_contact(t))),
+        ),
+        sensors=(
+            *m.sensors,
+            *(sensor for t in top.tables("sensor") if (sensor := read_sensor(t))),
         ),
         gravity=top.vector("gravity", "acceleration", default=m.gravity),
         parameters={**m.parameters, **top.ledger.parameters},

@@ -18,6 +18,7 @@ from .joints import read_joints, read_loop
 from .loads import read_constraint, read_load, read_row
 from .poses import read_pose
 from .schema import FRAME, TOP
+from .sensors import read_sensor
 from .shapes import read_collisions, read_shape
 from .tables import FaultLedger, Table
 
@@ -47,13 +48,14 @@ def draft(path: Path, top: Table) -> Draft:
         nonholonomic=tuple(row for t in top.tables("row") if (row := read_row(t))),
         constraints=tuple(tie for t in top.tables("constraint") if (tie := read_constraint(t))),
         contacts=tuple(contact for t in top.tables("contact") if (contact := read_contact(t))),
+        sensors=tuple(sensor for t in top.tables("sensor") if (sensor := read_sensor(t))),
         parameters=top.ledger.parameters,
         units=top.ledger.units,
         ground=tuple(read_shape(t, collides=True) for t in top.tables("ground")),
         collisions=read_collisions(top),
     )
     mechanism = with_includes(mechanism, path, top)
-    for key in ("scenario", "optimize"):
+    for key in ("scenario", "optimize", "environment"):
         top.table(key)  # read by those who run it; here it is a table or a fault
     return Draft(
         path,

@@ -19,6 +19,7 @@ from ...model import (
     MEASURES,
     ORDERS,
     PARADOX,
+    SENSOR_KINDS,
     SURFACES,
     Beam,
     Contact,
@@ -125,11 +126,13 @@ TOP = register(
                 True,
             ),
             FileKey("contact", Inside("contact", many=True), "what touches rigidly"),
+            FileKey("sensor", Inside("sensor", many=True), "what is measured"),
             FileKey("include", Inside("include", many=True), "other files in this scene"),
             FileKey("scenario", Inside("scenario"), "how it is run"),
             FileKey(
                 "optimize", Inside("optimize"), "the motion of least cost that is wanted of it"
             ),
+            FileKey("environment", Inside("environment"), "a task for a learner"),
         ),
     )
 )
@@ -446,6 +449,42 @@ _FRICTION = register(
                 Quantity("number", symbolic=False),
                 "of what slips, not above the static one",
                 needed=True,
+            ),
+        ),
+    )
+)
+_READING = Quantity("any", symbolic=False)
+SENSOR = register(
+    FileTable(
+        "sensor",
+        "[[sensor]]",
+        "A sensor, with what is wrong with its readings: [sensors.md](sensors.md).",
+        (
+            FileKey("name", Text(), "how results call it", needed=True),
+            FileKey("kind", Word(lambda: SENSOR_KINDS), "what it measures", needed=True),
+            FileKey("at", Name(of="coordinate, frame or contact"), "where it is", needed=True),
+            FileKey("noise", _READING, "standard deviation of each reading", 0.0),
+            FileKey(
+                "walk",
+                Quantity("number", symbolic=False),
+                "standard deviation of the change of the bias in one second, SI",
+                0.0,
+            ),
+            FileKey("offset", _READING, "what is added to every reading", 0.0),
+            FileKey("resolution", _READING, "the step of the readings", 0.0),
+            FileKey("range", Several(_READING, 2, 2), "the lowest and the highest reading"),
+            FileKey(
+                "sample",
+                Quantity("time", symbolic=False),
+                "time between two readings",
+                shown="each row",
+            ),
+            FileKey("delay", Quantity("time", symbolic=False), "how old a reading is", 0.0),
+            FileKey(
+                "constant",
+                Quantity("number", symbolic=False),
+                "of `motor_current`: N m/A, or N/A",
+                1.0,
             ),
         ),
     )
@@ -805,7 +844,10 @@ COMPANION = register(
             FileKey(
                 "joint", Inside("companion joint", many=True), "values for joints that are there"
             ),
-            *(TOP[name] for name in ("frame", "loop", "load", "row", "constraint", "contact")),
+            *(
+                TOP[name]
+                for name in ("frame", "loop", "load", "row", "constraint", "contact", "sensor")
+            ),
             TOP["check_dimensions"],
         ),
     )

@@ -30,6 +30,7 @@ from ...model.loads import Keyed
 from .beams import beam_pairs
 from .contacts import contact_pairs
 from .schema import LIMIT_KEYS, LOSS_KEYS
+from .sensors import sensor_pairs
 
 Pairs = Iterator[tuple[str, str]]
 _DEFAULTS = {
@@ -123,7 +124,7 @@ def _parameters(m: Mechanism) -> Iterator[str]:
 
 def _things(given: Mechanism, m: Mechanism) -> Iterator[tuple[str, Pairs]]:
     """Yield everything but bodies and joints: frames, loops and loads as given, rows, constraints,
-    shapes of the ground, contacts.
+    shapes of the ground, contacts, sensors.
     """
     yield from (("frame", _frame(f)) for f in given.frames)
     yield from (("loop", _joint(j)) for j in given.loops)
@@ -132,6 +133,7 @@ def _things(given: Mechanism, m: Mechanism) -> Iterator[tuple[str, Pairs]]:
     yield from (("constraint", _load(x)) for x in m.constraints)
     yield from (("ground", _shape(s)) for s in m.ground)
     yield from (("contact", contact_pairs(c, _value, _string)) for c in m.contacts)
+    yield from (("sensor", sensor_pairs(s, _value, _string)) for s in m.sensors)
 
 
 def _headed(written: Iterable[tuple[str, Pairs]]) -> Iterator[str]:

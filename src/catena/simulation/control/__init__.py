@@ -3,6 +3,7 @@ run.
 
 controllers     PID, PD, computed torque, forces given over time
 force_control   impedance control and hybrid force/position control of a frame
+drives          motors and servos with limits, delay, backlash, elasticity, friction and heat
 actuators       affine motors and servos behind a gear, direct-current motors, thrusters
 control_laws    sums, sequences, zero-order hold, and controllers made from Python functions
 traced_law      Law: a controller as expressions
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING
 from ...doors import door
 
 if TYPE_CHECKING:
-    from .actuators import Actuator, DCMotor, Thruster
+    from .actuators import Actuator, DCMotor, HeldInput, Thruster
     from .control_laws import (
         Controller,
         Hold,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
         traced,
     )
     from .controllers import PD, PID, ComputedTorque, Forces, clip_forces
+    from .drives import DRIVE_MODES, Drive, DriveMode
     from .fmu_control import FMU
     from .force_control import Hybrid, Impedance
     from .named_controls import NAMED_CONTROLS, NamedControl, hold

@@ -21,6 +21,13 @@ Span = tuple[float, float] | None
 
 
 @dataclass(frozen=True)
+class HeldInput:
+    """A signal that is set from outside while a system runs: entry `index` of its inputs u."""
+
+    index: int
+
+
+@dataclass(frozen=True)
 class Actuator(Controller):
     """A force along a weighted sum of coordinates, affine in a signal, that sum and its rate.
 
@@ -68,7 +75,7 @@ class Actuator(Controller):
     """
 
     gear: Mapping[str, float]
-    signal: float | Trajectory = 0.0
+    signal: float | Trajectory | HeldInput = 0.0
     gain: float = 1.0
     bias: tuple[float, float, float] = (0.0, 0.0, 0.0)
     signals: Span = None
@@ -117,14 +124,14 @@ class Actuator(Controller):
         rate = sum((r * system.v[c.vi] for r, c in zip(self.gear.values(), at)), ca.SX(0))
         b0, b1, b2 = self.bias
         g1, g2 = self.gain_slopes
-        signal = _clip(_signal_value(system, self.name, self.signal), self.signals)
+        signal = clip_signal(signal_value(system, self.name, self.signal), self.signals)
         w = ca.SX.sym("w")
         direct = self.time_constant is None and not self.integrates
-        acting = signal if direct else _clip(w, self.activations)
+        acting = signal if direct else clip_signal(w, self.activations)
         tau = _geared_forces(
             system,
             self.gear,
-            _clip(
+            clip_signal(
                 (self.gain + g1 * length + g2 * rate) * acting + b0 + b1 * length + b2 * rate,
                 self.forces,
             ),
@@ -175,7 +182,7 @@ class DCMotor(Controller):
     """
 
     gear: Mapping[str, float]
-    voltage: float | Trajectory
+    voltage: float | Trajectory | HeldInput
     resistance: float
     inductance: float
     constant: float
@@ -204,7 +211,7 @@ class DCMotor(Controller):
         i = ca.SX.sym("i")
         rate = sum((r * system.v[c.vi] for r, c in zip(self.gear.values(), at)), ca.SX(0))
         change = (
-            _signal_value(system, self.name, self.voltage)
+            signal_value(system, self.name, self.voltage)
             - self.resistance * i
             - self.constant * rate
         ) / self.inductance
@@ -251,7 +258,7 @@ class Thruster(Controller):
     frame: str
     force: tuple[float, float, float] = (0.0, 0.0, 0.0)
     torque: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    signal: float | Trajectory = 0.0
+    signal: float | Trajectory | HeldInput = 0.0
     signals: Span = None
     name: str = "thruster"
 
@@ -289,7 +296,7 @@ class Thruster(Controller):
         )
         return Law(
             tau(system.t, system.q, system.p)
-            * _clip(_signal_value(system, self.name, self.signal), self.signals)
+            * clip_signal(signal_value(system, self.name, self.signal), self.signals)
         )
 
 
@@ -301,8 +308,12 @@ def _geared_forces(system: SystemSymbols, gear: Mapping[str, float], force: ca.S
     return vector(tau)
 
 
-def _signal_value(system: SystemSymbols, name: str, signal: float | Trajectory) -> ca.SX:
-    """Return the signal at the time of the system: a constant, or the value of a trajectory."""
+def signal_value(system: SystemSymbols, name: str, signal: float | Trajectory | HeldInput) -> ca.SX:
+    """Return the signal at the time of the system: a constant, the value of a trajectory, or an
+    input.
+    """
+    if isinstance(signal, HeldInput):
+        return system.u[signal.index]
     if not isinstance(signal, Trajectory | int | float | np.number):
         raise StateError(
             f"{name!r} has the signal {signal!r}; a signal is a number, or a trajectory:"
@@ -313,6 +324,6 @@ def _signal_value(system: SystemSymbols, name: str, signal: float | Trajectory) 
     return system.follow(trajectory({name: signal})).at(system.t)[0][0]
 
 
-def _clip(x: ca.SX, span: Span) -> ca.SX:
+def clip_signal(x: ca.SX, span: Span) -> ca.SX:
     """Return x clipped to the range (lowest, highest), or x itself where the range is None."""
     return x if span is None else ca.fmin(ca.fmax(x, span[0]), span[1])

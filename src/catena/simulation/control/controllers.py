@@ -9,6 +9,7 @@ run.
     Hybrid           a force along a normal, a position across it (`force_control.py`)
     Actuator         tau = gear (gain u + b0 + b1 l + b2 l'): motors and servos behind a gear, as
                      MuJoCo has them
+    Drive            a motor or servo with limits, delay, backlash, elasticity, friction and heat
     DCMotor          L i' = u - R i - k gear v, tau = gear k i: a motor with its electrical time
                      constant
     Thruster         a force and a torque at a frame, along its axes, times a signal
@@ -40,6 +41,7 @@ from ..terms.symbols import SystemSymbols
 from ..trajectories.piecewise import Trajectory, places, trajectory
 from .actuators import Actuator, DCMotor, Thruster
 from .control_laws import Controller, Hold, Sequence, check_sample_time, sample_and_hold, traced
+from .drives import Drive
 from .fmu_control import FMU
 from .force_control import Hybrid, Impedance
 from .traced_law import Law
@@ -49,6 +51,7 @@ __all__ = [
     "PD",
     "PID",
     "Actuator",
+    "Drive",
     "ComputedTorque",
     "Controller",
     "DCMotor",

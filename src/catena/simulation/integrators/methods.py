@@ -185,6 +185,14 @@ METHODS = Registry(
             B=np.zeros(0),
             stable=2.0,
         ),
+        Method(
+            "euler",
+            "fixed",
+            1,
+            "explicit Euler, as in some environments for learning; for comparisons with these only",
+            stable=0.0,
+            B=np.ones(1),
+        ),
         _with(
             Method("rk4", "fixed", 4, "Runge and Kutta, the classical one", stable=2.78),
             [[0.0, 0, 0, 0], [0.5, 0, 0, 0], [0, 0.5, 0, 0], [0, 0, 1.0, 0]],

@@ -32,7 +32,20 @@ from ...formats.toml import (
 )
 from ...model import Mechanism
 from .. import control
-from .kinds import Context, Family, Kind, Reader, TableKey, flag, named, number, point, reads, word
+from .kinds import (
+    Context,
+    Family,
+    Kind,
+    Reader,
+    TableKey,
+    choice,
+    flag,
+    named,
+    number,
+    point,
+    reads,
+    word,
+)
 from .motion import csv_path, one_or_more, read_trajectory
 from .names import DIMENSIONS, by_name, common_dimension
 
@@ -198,6 +211,18 @@ def along_axes(dimension: str) -> Reader:
     return read
 
 
+@reads(Several(Several(Quantity("any", symbolic=False), 2, 2), 1))
+def _points(t: Table, key: str, c: Context) -> object:
+    """Pairs of numbers."""
+    rows = [row if isinstance(row, list) and len(row) == 2 else None for row in t.items(key)]
+    if None in rows:
+        t.fault(f"{key} is {describe(t.data[key])}; it is a list of pairs [speed, force]")
+        return ((0.0, 0.0),)
+    return tuple(
+        tuple(float(t.scalar(x, key, "any", symbolic=False)) for x in row) for row in rows if row
+    )
+
+
 _GAIN = {
     "kp": "force per error",
     "ki": "force per integral of the error",
@@ -331,6 +356,39 @@ CONTROLLERS: Family[Controller | FMU] = Family(
                 TableKey("activations", _span, doc="range of w"),
             ),
             "tau = gear clip(gain clip(signal) + b0 + b1 l + b2 l'), l = sum of gear q",
+        ),
+        Kind(
+            "drive",
+            "catena.simulation.control:Drive",
+            (
+                TableKey("joint", named("joint"), True, doc="what it drives"),
+                TableKey(
+                    "mode",
+                    choice(*control.DRIVE_MODES),
+                    doc="what the signal is: a force, or a servo's target",
+                ),
+                TableKey("signal", number("any"), doc="its input signal"),
+                TableKey("signals", _span, doc="range of the signal"),
+                TableKey("kp", number("any"), doc="force per error of position"),
+                TableKey("kd", number("any"), doc="force per error of speed"),
+                TableKey("effort", number("any"), doc="largest force of the motor"),
+                TableKey("speed", number("any"), doc="speed at which it has no more force left"),
+                TableKey("curve", _points, doc="largest force over speed, [[speed, force], ...]"),
+                TableKey("delay", number("time"), doc="of the command, in whole samples"),
+                _SAMPLE,
+                TableKey("stiffness", number("any"), doc="of the gear; rigid unless given"),
+                TableKey("damping", number("any"), doc="of the elastic gear"),
+                TableKey("backlash", number("any"), doc="whole play of the gear"),
+                TableKey("inertia", number("any"), doc="of the rotor, seen from the joint"),
+                TableKey("friction", number("any"), doc="dry friction of motor and gear"),
+                TableKey("viscous", number("any"), doc="force per speed of motor and gear"),
+                TableKey("heating", number("any"), doc="K/s per square of the force"),
+                TableKey("cooling", number("time"), doc="time constant of the winding"),
+                TableKey("hottest", number("any"), doc="rise of temperature without force, K"),
+                TableKey("winding", number("any"), doc="how far the rotor is ahead at the start"),
+                _ACTUATOR,
+            ),
+            "a motor or servo with limits, delay, backlash, elasticity, friction and heat",
         ),
         Kind(
             "thruster",

@@ -163,6 +163,7 @@ SEPARATE = register(
             FileKey(
                 "optimize", Inside("optimize"), "the motion of least cost that is wanted of it"
             ),
+            FileKey("environment", Inside("environment"), "a task for a learner"),
         ),
     )
 )
@@ -418,7 +419,8 @@ def _mechanism(
         )
         return discretise(found.finish()), found.scenario
     top.only(SEPARATE.names)
-    top.table("optimize")  # read by those who optimise; here it is a table or a fault
+    for key in ("optimize", "environment"):
+        top.table(key)  # read by those who optimise or learn; here it is a table or a fault
     named = top.data["mechanism"]
     table = Table(
         {"file": named} if isinstance(named, str) else named if isinstance(named, dict) else {},

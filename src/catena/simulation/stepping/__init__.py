@@ -13,6 +13,6 @@ from ...doors import door
 if TYPE_CHECKING:
     from .stepped_patches import pair_pose, pair_twist
     from .stepping_plan import apart, stepped_contacts
-    from .time_stepping import stepper
+    from .time_stepping import Stepper, stepper
 
 __getattr__, __dir__ = door(__name__)
