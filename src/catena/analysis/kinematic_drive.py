@@ -89,6 +89,11 @@ def kinematics(
             " time, and instants have none here; leave it out and drive its coordinate, or"
             " simulate(...)"
         )
+    if not isinstance(driven, Mapping):
+        raise StateError(
+            f"kinematics: what is driven is a {type(driven).__name__}; it is a mapping of"
+            " coordinates to their values, such as {'crank': angles}"
+        )
     table = {c.name: c for c in coordinates(machine)} | {c.speed: c for c in coordinates(machine)}
     places, motions = [], []
     for name, values in driven.items():

@@ -57,7 +57,8 @@ def trace_outputs(machine: Machine, texts: Iterable[str]) -> Outputs:
 
     Raises QuestionError or ExpressionError where a text is not an output of this mechanism.
     """
-    given = (texts,) if isinstance(texts, str) else tuple(texts)
+    single = isinstance(texts, str) or not isinstance(texts, Iterable)
+    given = (texts,) if single else tuple(texts)
     for text in given:
         if not isinstance(text, str):
             raise QuestionError(

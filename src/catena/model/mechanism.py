@@ -269,18 +269,19 @@ class Mechanism:
         UnknownNameError
             Where there is none; the message has the names that exist.
         """
-        if name in self._frames:
+        is_text = isinstance(name, str)  # an array or a list has no place in a table of names
+        if is_text and name in self._frames:
             return self._frames[name]
-        if name in self._bodies or name == GROUND:
+        if is_text and (name in self._bodies or name == GROUND):
             return Frame(name, name)
-        if name in self._joints:
+        if is_text and name in self._joints:
             return Frame(name, self._joints[name].child, self._joints[name].offset)
         raise UnknownNameError(
             "frame", name, [*self._bodies, *self._frames], f"mechanism {self.name!r}"
         )
 
     def _find(self, what: str, name: str, table: Mapping[str, Thing]) -> Thing:
-        if name not in table:
+        if not isinstance(name, str) or name not in table:
             raise UnknownNameError(what, name, table, f"mechanism {self.name!r}")
         return table[name]
 
@@ -417,6 +418,18 @@ class Mechanism:
 
 # what `validate` does, one after the other; `catena.model` fills it
 CHECKS: list[Callable[[Mechanism], Mechanism]] = []
+
+
+def mechanism_of(question: str, given: object) -> Mechanism:
+    """Return what was given, a mechanism; raise a MechanismError where it is none. question: what
+    was asked of it, for the message.
+    """
+    if not isinstance(given, Mechanism):
+        raise MechanismError(
+            f"{question}: it takes a Mechanism; found {given!r:.60}, a {type(given).__name__};"
+            " catena.load(path) reads one from a file"
+        )
+    return given
 
 
 def walk(joints: Iterable[Joint]) -> Iterator[Joint]:

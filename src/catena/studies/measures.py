@@ -12,7 +12,7 @@ one to a number. What is not reduced is kept over time. Parameters are plain nam
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -137,6 +137,8 @@ def read_measures(given: Mapping[str, Any] | Any, machine: Machine) -> tuple[Mea
 
     Raises StudyError with every fault.
     """
+    if not isinstance(given, Iterable):
+        given = [given]
     named = (
         given
         if isinstance(given, Mapping)
@@ -148,7 +150,7 @@ def read_measures(given: Mapping[str, Any] | Any, machine: Machine) -> tuple[Mea
             found.append(read_measure(str(name), what, machine))
         except CatenaError as why:
             faults.append(
-                f"measure {shown(str(name))}: {why}" if str(name) != what else f"measure {why}"
+                f"measure {shown(str(name))}: {why}" if name is not what else f"measure {why}"
             )
     if not named:
         faults.append(

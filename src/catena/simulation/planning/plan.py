@@ -20,7 +20,7 @@ from ...equations.formulations import DEFAULT
 from ...errors import SimulationError
 from ...kernels import Layout, usual_length
 from ...machine import EquationMachine, Machine, compile, metric
-from ...model import Mechanism, names_in, value_of
+from ...model import Mechanism, mechanism_of, names_in, value_of
 from ..events.event_plan import NO_EVENTS, EventPlan, plan_events
 from ..integrators.engine import Engine, Pieces
 from ..integrators.methods import MOREAU_JEAN, Method, method
@@ -389,6 +389,7 @@ def machine_of(mechanism: Mechanism | Machine) -> Machine:
     """The machine asked, or that of a mechanism, kept for the next run."""
     if isinstance(mechanism, Machine):
         return mechanism
+    mechanism_of("simulate", mechanism)
     return kept(("machine",), mechanism, lambda: compile(mechanism))
 
 
