@@ -14,6 +14,7 @@ import pytest
 import catena
 from catena import analysis, simulate
 from catena.errors import CatenaError
+from catena.model.loads import JointSpring
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 ARM = catena.load("two_link_arm")
@@ -70,6 +71,57 @@ OPTIONS = [
     "largest_step",
     "progress",
 ]
+RECORDS = {
+    "body": "name mass com inertia shapes",
+    "joint": (
+        "name kind parent child axis placement offset lower upper effort speed damping friction"
+        " armature pitch mimic"
+    ),
+    "frame": "name body pose",
+    "contact": "between friction restitution radius law name surface impacts",
+    "mechanism": "name bodies joints frames loops loads constraints contacts ground gravity",
+    "spring": "name coordinate stiffness rest damping",
+    "stop": "joint restitution lower upper",
+    "impulse": "joint frame linear angular axes at when",
+}
+
+
+def described(kind: str, key: str, x: Any) -> Any:
+    """What is made of a small mechanism with one wrong value in one record."""
+
+    def record(make: Callable[..., Any], own: str, /, **given: Any) -> Any:
+        return make(**(given | ({key: x} if own == kind else {})))
+
+    body = record(catena.Body, "body", name="b", mass=1.0, com=(0.1, 0, 0), inertia=(1, 1, 1))
+    axis = (0, 0, 1)
+    joint = record(
+        catena.Joint, "joint", name="j", kind="revolute", parent="ground", child="b", axis=axis
+    )
+    frame = record(catena.Frame, "frame", name="f", body="b", pose=catena.Pose())
+    contact = record(
+        catena.Contact, "contact", between=("f", "ground"), friction=0.3, restitution=0.0
+    )
+    spring = record(JointSpring, "spring", name="s", coordinate="j", stiffness=1.0, rest=0.0)
+    made = record(
+        catena.Mechanism,
+        "mechanism",
+        name="m",
+        bodies=(body,),
+        joints=(joint,),
+        frames=(frame,),
+        loads=(spring,),
+        contacts=(contact,) if kind == "contact" else (),
+    ).validate()
+    if kind not in ("stop", "impulse"):
+        return made
+    event = (
+        record(catena.events.Stop, kind, joint="j", lower=-1.0)
+        if kind == "stop"
+        else record(catena.events.Impulse, kind, joint={"j": 1.0}, at=0.0005)
+    )
+    return simulate(made, until=0.001, events=[event])
+
+
 DOORS: dict[str, Callable[[Any], Any]] = {
     "forward_dynamics, q": lambda x: M.forward_dynamics(x, V, V),
     "forward_dynamics, tau": lambda x: M.forward_dynamics(Q, V, x),
@@ -124,6 +176,13 @@ DOORS: dict[str, Callable[[Any], Any]] = {
         f"simulate, {name}": lambda x, name=name: simulate(ARM, **({"until": 0.001} | {name: x}))
         for name in OPTIONS
     },
+}
+
+
+DOORS |= {
+    f"{kind}, {key}": lambda x, kind=kind, key=key: described(kind, key, x)
+    for kind, keys in RECORDS.items()
+    for key in keys.split()
 }
 
 

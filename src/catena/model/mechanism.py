@@ -24,7 +24,7 @@ from .contacts import Contact
 from .frozen import FrozenDict
 from .joints import Joint, Mimic
 from .loads import Holonomic, Load, Nonholonomic
-from .pose import Pose, Scalar, Vector, as_pose, vector
+from .pose import Pose, Scalar, Vector, as_pose, require_texts, vector
 from .shapes import CollisionFilter, Shape
 
 __all__ = [
@@ -69,7 +69,27 @@ class Frame:
     pose: Pose = Pose()
 
     def __post_init__(self) -> None:
+        require_texts("frame", self, "name", "body")
         object.__setattr__(self, "pose", as_pose(self.pose, f"the pose of frame {self.name!r}"))
+
+
+# what the lists of a mechanism hold; loads and rows are records of registered kinds
+_MEMBERS: dict[str, type] = {
+    "bodies": Body,
+    "joints": Joint,
+    "loops": Joint,
+    "frames": Frame,
+    "ground": Shape,
+    "contacts": Contact,
+    "notes": str,
+}
+
+
+def _belongs(attribute: str, x: object) -> bool:
+    """Whether x may stand in this list of a mechanism."""
+    if attribute in _MEMBERS:
+        return isinstance(x, _MEMBERS[attribute])
+    return attribute == "beams" or hasattr(x, "schema")
 
 
 @dataclass(frozen=True)
@@ -172,7 +192,19 @@ class Mechanism:
                     f"mechanism {self.name!r}: {attribute} is a {type(given).__name__}; it is a"
                     " list of them"
                 )
-            object.__setattr__(self, attribute, tuple(given))
+            members = tuple(given)
+            if strange := [x for x in members if not _belongs(attribute, x)]:
+                raise MechanismError(
+                    f"mechanism {self.name!r}: {attribute} has {strange[0]!r:.60}, a"
+                    f" {type(strange[0]).__name__}; it is a list of"
+                    f" {_MEMBERS[attribute].__name__ if attribute in _MEMBERS else 'records'}"
+                )
+            object.__setattr__(self, attribute, members)
+        if not isinstance(self.parameters, Mapping):
+            raise MechanismError(
+                f"mechanism {self.name!r}: parameters is a {type(self.parameters).__name__}; it is"
+                " a mapping of names to numbers"
+            )
         object.__setattr__(self, "ground", tuple(replace(s, collides=True) for s in self.ground))
         try:
             object.__setattr__(self, "gravity", vector(self.gravity))

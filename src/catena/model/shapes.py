@@ -20,7 +20,7 @@ import numpy as np
 
 from ..errors import MechanismError
 from .frozen import FrozenDict
-from .pose import Pose, Scalar, as_pose, scalar
+from .pose import Pose, Scalar, as_pose, require_texts, scalar
 
 Sizes = Sequence[float] | np.ndarray
 Hull = Callable[[Sizes], np.ndarray]
@@ -108,6 +108,7 @@ class Shape:
     name: str = ""
 
     def __post_init__(self) -> None:
+        require_texts("shape", self, "kind", "name")
         what = f"the pose of a shape of kind {self.kind!r}"
         object.__setattr__(self, "pose", as_pose(self.pose, what))
         try:
