@@ -57,8 +57,8 @@ def trace_outputs(machine: Machine, texts: Iterable[str]) -> Outputs:
 
     Raises QuestionError or ExpressionError where a text is not an output of this mechanism.
     """
-    single = isinstance(texts, str) or not isinstance(texts, Iterable)
-    given = (texts,) if single else tuple(texts)
+    several: Any = texts if isinstance(texts, Iterable) else (texts,)
+    given: tuple[str, ...] = (texts,) if isinstance(texts, str) else tuple(several)
     for text in given:
         if not isinstance(text, str):
             raise QuestionError(
