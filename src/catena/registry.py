@@ -48,7 +48,7 @@ class Registry(dict[str, Member]):
         """Return the member of that name; raise an error with the most similar name where there is
         none.
         """
-        if name in self:
+        if isinstance(name, str) and name in self:
             return self[name]
         if self.error is CatenaError:
             raise UnknownNameError(self.what, name, self, "catena")

@@ -30,6 +30,7 @@ from ..machine import (
     Machine,
     Rows,
     all_speeds_of,
+    is_batch,
     least_change,
     machine_of,
     metric,
@@ -128,7 +129,7 @@ def assemble(
     ([-2.216, 1.671, 1.775], [0.0, 0.0, 0.0])
     """
     machine = machine_of(m)
-    if parameters is not None or any(x is not None and np.ndim(x) > 1 for x in (q, v)):
+    if parameters is not None or is_batch("assemble", q=q, v=v):
         if contact:
             raise StateError(
                 "assemble: contact=True works for one start only, without `parameters`; call it"

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import QuestionError, StateError
-from ..machine import Machine
+from ..machine import Machine, arguments
 from ..model import symmetric
 
 Array = np.ndarray
@@ -112,7 +112,7 @@ def three(name: str, x: Sequence[float]) -> Array:
     """Return x as an array of three finite numbers; raise a StateError that names the argument if
     it is not.
     """
-    y = np.asarray(x, float)
+    y = arguments.numbers("impulse", name, x)
     if y.shape != (3,) or not np.isfinite(y).all():
         raise StateError(f"impulse: {name} is {x!r}; it takes three finite numbers")
     return y

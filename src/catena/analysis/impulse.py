@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -150,9 +151,9 @@ def impulse(
     """
     machine = machine_of(m)
     q, v = state(machine, "impulse", q=q, v=v)
-    if not 0.0 <= restitution <= 1.0:
+    if not (isinstance(restitution, Real) and 0.0 <= restitution <= 1.0):
         raise QuestionError(
-            f"impulse: restitution is {restitution:g}; it lies between 0 (stay together) and 1"
+            f"impulse: restitution is {restitution!r}; it lies between 0 (stay together) and 1"
             " (bounce without loss)"
         )
     q, v = possible_state(machine, "impulse", q, v, project)

@@ -12,13 +12,23 @@ that would pass it is held there.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..errors import QuestionError, StateError
 from ..kernels import usual_length
-from ..machine import Coordinate, Machine, machine_of, openings, rows_at, state, where
+from ..machine import (
+    Coordinate,
+    Machine,
+    arguments,
+    machine_of,
+    openings,
+    rows_at,
+    state,
+    where,
+)
 from ..model import Mechanism, Pose, value_of
 from .assembly import damped_steps, residual, starts
 from .closure_search import CLOSED
@@ -114,12 +124,17 @@ def _goal(pose: Any, position: Any, orientation: Any) -> tuple[Array | None, Arr
     """Return the rotation R (3, 3) and position p (3,) of the goal; None for the one
     that is free.
     """
+    ask = partial(arguments.numbers, "inverse kinematics")
     if pose is not None:
         if position is not None or orientation is not None:
             raise StateError(
                 "inverse kinematics: give a pose, or a position and an orientation, not both"
             )
-        X = pose.matrix() if isinstance(pose, Pose) else np.asarray(pose, float)
+        X = (
+            pose.matrix()
+            if isinstance(pose, Pose)
+            else arguments.numbers("inverse kinematics", "the pose", pose)
+        )
         if X.shape != (4, 4):
             raise StateError(
                 f"inverse kinematics: the pose has shape {X.shape}; it is a Pose or a 4 x 4 matrix"
@@ -130,16 +145,19 @@ def _goal(pose: Any, position: Any, orientation: Any) -> tuple[Array | None, Arr
         raise StateError(
             "inverse kinematics: no goal is given; give a pose, a position or an orientation"
         )
-    p = None if position is None else np.asarray(position, float)
+    p = None if position is None else ask("the position", position)
     orientation = orientation.rotation if isinstance(orientation, Pose) else orientation
-    R = None if orientation is None else np.asarray(orientation, float)
+    R = None if orientation is None else ask("the orientation", orientation)
     if p is not None and (p.shape != (3,) or not np.isfinite(p).all()):
         raise StateError(
             f"inverse kinematics: the position is {position!r}; it takes three finite numbers,"
             " metres"
         )
     if R is not None and (
-        R.shape != (3, 3) or np.abs(R @ R.T - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0
+        R.shape != (3, 3)
+        or not np.isfinite(R).all()
+        or np.abs(R @ R.T - np.eye(3)).max() > 1e-6
+        or np.linalg.det(R) < 0
     ):
         raise StateError(
             "inverse kinematics: the orientation is not a rotation matrix (3 x 3, R R' = 1,"

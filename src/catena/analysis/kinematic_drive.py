@@ -89,6 +89,11 @@ def kinematics(
             " time, which this question does not have; leave it out and drive its coordinate, or"
             " use simulate(...)"
         )
+    if not isinstance(driven, Mapping):
+        raise StateError(
+            f"kinematics: what is driven is a {type(driven).__name__}; it is a mapping of"
+            " coordinates to their values, such as {'crank': angles}"
+        )
     table = {c.name: c for c in coordinates(machine)} | {c.speed: c for c in coordinates(machine)}
     places, motions = [], []
     for name, values in driven.items():

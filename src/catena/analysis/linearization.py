@@ -23,6 +23,7 @@ from ..machine import (
     across,
     all_speeds_of,
     array,
+    is_batch,
     machine_of,
     metric,
     position_count,
@@ -114,7 +115,7 @@ def linearize(
     motors = list(range(machine.nv)) if actuated is None else all_speeds_of(machine, actuated)
     measured = None if outputs is None else trace_outputs(machine, outputs)
     D = dampings(machine) if damping else np.zeros(machine.nv)
-    if any(x is not None and np.ndim(x) > 1 for x in (q, v, tau)):
+    if is_batch("linearize", q=q, v=v, tau=tau):
         q, v, tau, lead = _states(machine, q, v, tau)
         if not machine.rows:
             require_apart(machine, "linearize", q)

@@ -21,6 +21,7 @@ from ..machine import (
     Metric,
     Rows,
     all_speeds_of,
+    is_batch,
     machine_of,
     metric,
     openings,
@@ -268,7 +269,7 @@ def mobility(
     """
     machine = machine_of(m)
     motors = list(range(machine.nv)) if actuated is None else all_speeds_of(machine, actuated)
-    if q is not None and np.ndim(q) > 1:
+    if is_batch("mobility", q=q):
         return _batch(machine, q, motors, actuated is not None)
     (q,) = state(machine, "mobility", q=q)
     everything = list(range(machine.nv))

@@ -57,7 +57,8 @@ def trace_outputs(machine: Machine, texts: Iterable[str]) -> Outputs:
 
     Raises QuestionError or ExpressionError where a text is not an output of this mechanism.
     """
-    given = (texts,) if isinstance(texts, str) else tuple(texts)
+    several: Any = texts if isinstance(texts, Iterable) else (texts,)
+    given: tuple[str, ...] = (texts,) if isinstance(texts, str) else tuple(several)
     for text in given:
         if not isinstance(text, str):
             raise QuestionError(

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import QuestionError, SingularError
 from ..kernels import motion_without_energy
-from ..machine import Machine, across, machine_of, name_of, state, states, where
+from ..machine import Machine, across, is_batch, machine_of, name_of, state, states, where
 from ..model import Mechanism
 from .linearization import dampings, same_freedoms
 from .statics import balance, stiffness, unbalanced
@@ -134,7 +134,7 @@ def modes(
     [3.13209]
     """
     machine = machine_of(m)
-    if any(x is not None and np.ndim(x) > 1 for x in (q, tau)):
+    if is_batch("modes", q=q, tau=tau):
         return _batch(machine, q, tau)
     q, tau = state(machine, "modes", q=q, tau=tau)
     machine.require_possible("modes", q)

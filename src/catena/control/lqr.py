@@ -75,6 +75,10 @@ def lqr(
     >>> bool(abs(run.data["q"].values[-1]).max() < 1e-3)
     True
     """
+    if not isinstance(system, StateSpace):
+        raise QuestionError(
+            f"lqr: the system is a {type(system).__name__}; it is what catena.linearize returns"
+        )
     system.require_one("lqr")
     check_sample_time("lqr", sample)
     require_equilibrium("lqr", system)

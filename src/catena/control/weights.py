@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import StateError, UnknownNameError
+from ..machine import arguments
 
 Array = np.ndarray
 Weight = Any  # a number, a vector (n,), a matrix (n, n), or {name: number}
@@ -35,7 +36,7 @@ def weight_matrix(
             diagonal[names.index(name)] = x
         found = np.diag(diagonal)
     else:
-        x = np.asarray(given, float)
+        x = arguments.numbers(what, "the weight", given)
         found = x * np.eye(n) if x.ndim == 0 else np.diag(x) if x.ndim == 1 else x
     if found.shape != (n, n):
         raise StateError(

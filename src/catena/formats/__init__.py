@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from ..doors import door
 from ..errors import FormatError, UnknownNameError
-from ..model import Mechanism
+from ..model import Mechanism, mechanism_of
 from . import files, mjcf, osim, sdf, shelf, simscape, toml, urdf, usd
 from .draft import Draft
 from .mapping import Mapped
@@ -222,7 +222,7 @@ def save(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
     True
     """
     where = files.as_path(path)
-    files.write(where, format_of(where, "text").write(mechanism.validate()))
+    files.write(where, format_of(where, "text").write(mechanism_of("save", mechanism).validate()))
 
 
 def examples() -> tuple[str, ...]:

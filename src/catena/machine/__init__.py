@@ -56,6 +56,7 @@ if TYPE_CHECKING:
         all_speeds_of,
         by_speed,
         coordinates,
+        is_batch,
         machine_of,
         speeds_of,
         state,

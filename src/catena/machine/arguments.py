@@ -140,13 +140,15 @@ def wrenches(
     """Return the (frame, axes) keys of the external wrenches, and their components side by side,
     (..., 6 k).
     """
-    if not wrenches:
+    if wrenches is None:
         return (), None
     if not isinstance(wrenches, Mapping):
         raise StateError(
             f"{quantity}: wrenches is a {type(wrenches).__name__}; give a mapping of frame to"
             " (..., 6)"
         )
+    if not wrenches:
+        return (), None
     keys, parts = [], []
     for key, value in wrenches.items():
         if isinstance(key, tuple) and len(key) != 2:

@@ -82,15 +82,16 @@ def speeds_of(asked: Mechanism | Machine, name: str) -> list[int]:
     coordinate or speed.
     """
     first, m = 0, _mechanism(asked)
+    called = name if isinstance(name, str) else None  # an array compares with no name
     for j in m.moving:
-        if name == j.name:
+        if called == j.name:
             return list(range(first, first + j.nv))
         first += j.nv
     names = list(m.speed_names)
-    if name in names:
+    if called in names:
         return [names.index(name)]
     for c in coordinates(m):
-        if name == c.name:
+        if called == c.name:
             return [c.vi]
     raise UnknownNameError(
         "coordinate", name, dict.fromkeys((*(j.name for j in m.moving), *names)), where(m)
@@ -101,7 +102,8 @@ def all_speeds_of(machine: Machine, names: Iterable[str] | str) -> list[int]:
     """Return the indices in v that several names refer to, without repetitions, in increasing
     order.
     """
-    names = [names] if isinstance(names, str) else names
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        names = [names]
     return sorted({k for name in names for k in speeds_of(machine, name)})
 
 
@@ -110,9 +112,14 @@ def by_speed(machine: Machine, question: str, given: Mapping[str, Any] | None) -
     value for each. question: the name of the question, for messages.
     """
     found: dict[int, float] = {}
+    if not (given is None or isinstance(given, Mapping)):
+        raise StateError(
+            f"{question}: values by name are a {type(given).__name__}; give a mapping of joints or"
+            " coordinates to numbers"
+        )
     for name, value in (given or {}).items():
         places = speeds_of(machine, name)
-        values = np.atleast_1d(np.asarray(value, float))
+        values = np.atleast_1d(arguments.numbers(question, f"the value of {name!r}", value))
         if values.shape != (len(places),) or not np.isfinite(values).all():
             raise StateError(
                 f"{question}: {name!r} is given {value!r}; it takes {len(places)} finite number(s)"
@@ -122,6 +129,15 @@ def by_speed(machine: Machine, question: str, given: Mapping[str, Any] | None) -
                 raise StateError(f"{question}: {machine.speed_names[k]!r} is given twice")
             found[k] = float(x)
     return found
+
+
+def is_batch(question: str, **given: Any) -> bool:
+    """Whether one of these states has a leading dimension; None is none. question: for error
+    messages.
+    """
+    return any(
+        x is not None and arguments.numbers(question, name, x).ndim > 1 for name, x in given.items()
+    )
 
 
 def state(machine: Machine, question: str, **given: Any) -> list[Array]:

@@ -1034,7 +1034,8 @@ class Machine:
         (2,)
         """
         found = find(quantity)
-        which = () if not found.frame else (frame or "", axes) if found.axes else (frame or "",)
+        named = "" if frame is None else frame
+        which = () if not found.frame else (named, axes) if found.axes else (named,)
         if found.frame and frame is None:
             raise StateError(
                 f"{quantity} is a quantity of a frame; give frame=..., one of the mechanism's"

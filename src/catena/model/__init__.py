@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from .joint_kinds import CATALOGUE, JointKind
     from .joint_kinds import KINDS as JOINT_KINDS
     from .joints import Joint, Mimic
-    from .mechanism import GRAVITY, GROUND, Frame, Mechanism, walk
+    from .mechanism import GRAVITY, GROUND, Frame, Mechanism, mechanism_of, walk
     from .motions import (
         GENERAL,
         SMOOTH,

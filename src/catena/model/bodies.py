@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ..errors import MechanismError
 from .beams import Beam
-from .pose import Scalar, Vector, scalar, vector
+from .pose import Scalar, Vector, require_texts, scalar, vector
 from .shapes import Shape
 
 
@@ -54,7 +54,13 @@ class Body:
     flexible: Beam | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "shapes", tuple(self.shapes))
+        require_texts("body", self, "name")
+        shapes = tuple(self.shapes) if isinstance(self.shapes, Iterable) else (self.shapes,)
+        if strange := [s for s in shapes if not isinstance(s, Shape)]:
+            raise MechanismError(
+                f"body {self.name!r}: shapes has {strange[0]!r:.60}; it is a list of Shape"
+            )
+        object.__setattr__(self, "shapes", shapes)
         if self.flexible is not None:
             self._take_from_beam(self.flexible)
         for attribute, read, wanted in (

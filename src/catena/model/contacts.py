@@ -31,6 +31,7 @@ import numpy as np
 
 from ..errors import MechanismError
 from .impact_laws import IMPACT_LAWS
+from .pose import require_texts
 
 # the allowed values of `impacts`, `paradox` and `surface`
 ORDERS = ("simultaneous", "sequential")
@@ -99,7 +100,7 @@ class Contact:
     def __post_init__(self) -> None:
         pair = self.between
         if (
-            isinstance(pair, str)
+            not isinstance(pair, tuple | list)
             or len(pair) != 2
             or not all(_names(x) for x in pair)
             or not isinstance(pair[1], str)
@@ -109,6 +110,7 @@ class Contact:
                 " and a surface"
             )
         object.__setattr__(self, "between", (_names(pair[0]), pair[1]))
+        require_texts("contact", self, "name", "surface")
         object.__setattr__(self, "name", self.name or f"{', '.join(self.between[0])}-{pair[1]}")
         for field in ("friction", "restitution", "radius", "surface_radius", "clearance"):
             object.__setattr__(self, field, _plain(getattr(self, field)))
@@ -140,7 +142,7 @@ class Contact:
             ("impacts", self.impacts, ORDERS),
             ("paradox", self.paradox, PARADOX),
         ):
-            if given not in known:
+            if not isinstance(given, str) or given not in known:
                 yield f"{what} is {given!r}; it is one of {', '.join(known)}"
         if self.surface and self.surface not in SURFACES:
             yield f"surface is {self.surface!r}; it is one of {', '.join(SURFACES)}"

@@ -5,9 +5,9 @@ coordinate that follows another.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from .closure import ClosureRow
 from .coordinate_functions import CoordinateFunction
 from .joint_kinds import CATALOGUE, SAME, JointKind, Reverse, along_z
 from .motions import Deflection, Freedom, displacement, elementary, motion_subspace
-from .pose import Pose, Scalar, Vector, as_pose, scalar, unit
+from .pose import Pose, Scalar, Vector, as_pose, require_texts, scalar, unit
 
 AxesLike = Sequence[float] | Sequence[Sequence[float]] | np.ndarray
 PerSpeed = Scalar | Sequence[Scalar]
@@ -155,6 +155,11 @@ class Joint:
         ) -> None: ...
 
     def __post_init__(self) -> None:
+        require_texts("joint", self, "name", "kind", "parent", "child")
+        if not (self.mimic is None or isinstance(self.mimic, Mimic)):
+            raise MechanismError(
+                f"joint {self.name!r}: mimic is {self.mimic!r:.60}; it is a Mimic of another joint"
+            )
         for attribute in ("placement", "offset"):
             what = f"the {attribute} of joint {self.name!r}"
             object.__setattr__(self, attribute, as_pose(getattr(self, attribute), what))
@@ -163,13 +168,27 @@ class Joint:
             return  # validate() says so, with every other fault
         fixed: dict[str, object] = {
             "axis": self._axes(kind),
-            "pitch": scalar(self.pitch),
-            "sequence": tuple(self.sequence),
+            "pitch": self._measured("pitch", scalar),
+            "sequence": self._measured("sequence", tuple),
         }
         for attribute, value in fixed.items():
             object.__setattr__(self, attribute, value)
         for attribute in PER_SPEED if self.sound else ():
-            object.__setattr__(self, attribute, _each(getattr(self, attribute), self.nv))
+            each = partial(_each, n=self.nv)
+            object.__setattr__(self, attribute, self._measured(attribute, each))
+
+    def _measured(self, attribute: str, read: Callable[[Any], Any]) -> Any:
+        """Return what `read` makes of an attribute; raise a MechanismError where it is no
+        number.
+        """
+        given = getattr(self, attribute)
+        try:
+            return read(given)
+        except (TypeError, ValueError):
+            raise MechanismError(
+                f"joint {self.name!r}: {attribute} is {given!r:.60}; it takes numbers, in SI units"
+                " (units are for files)"
+            ) from None
 
     def _axes(self, kind: JointKind) -> tuple[Vector, ...]:
         """Return the axes as unit vectors: those given, or the defaults of the kind."""
@@ -181,7 +200,7 @@ class Joint:
                 or bool(getattr(given[0], "ndim", 0))
             )
             return tuple(_axis(a) for a in given) if nested else (_axis(given),)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, KeyError):
             raise MechanismError(
                 f"joint {self.name!r}: axis is {self.axis!r}; an axis is three numbers (no"
                 " parameters), several axes are a list of such"

@@ -24,7 +24,7 @@ from .contacts import Contact
 from .frozen import FrozenDict
 from .joints import Joint, Mimic
 from .loads import Holonomic, Load, Nonholonomic
-from .pose import Pose, Scalar, Vector, as_pose, vector
+from .pose import Pose, Scalar, Vector, as_pose, require_texts, vector
 from .sensors import Sensor
 from .shapes import CollisionFilter, Shape
 
@@ -70,7 +70,27 @@ class Frame:
     pose: Pose = Pose()
 
     def __post_init__(self) -> None:
+        require_texts("frame", self, "name", "body")
         object.__setattr__(self, "pose", as_pose(self.pose, f"the pose of frame {self.name!r}"))
+
+
+# what the lists of a mechanism hold; loads and rows are records of registered kinds
+_MEMBERS: dict[str, type] = {
+    "bodies": Body,
+    "joints": Joint,
+    "loops": Joint,
+    "frames": Frame,
+    "ground": Shape,
+    "contacts": Contact,
+    "notes": str,
+}
+
+
+def _belongs(attribute: str, x: object) -> bool:
+    """Whether x may stand in this list of a mechanism."""
+    if attribute in _MEMBERS:
+        return isinstance(x, _MEMBERS[attribute])
+    return attribute == "beams" or hasattr(x, "schema")
 
 
 @dataclass(frozen=True)
@@ -182,7 +202,19 @@ class Mechanism:
                     f"mechanism {self.name!r}: {attribute} is a {type(given).__name__}; it is a"
                     " list of them"
                 )
-            object.__setattr__(self, attribute, tuple(given))
+            members = tuple(given)
+            if strange := [x for x in members if not _belongs(attribute, x)]:
+                raise MechanismError(
+                    f"mechanism {self.name!r}: {attribute} has {strange[0]!r:.60}, a"
+                    f" {type(strange[0]).__name__}; it is a list of"
+                    f" {_MEMBERS[attribute].__name__ if attribute in _MEMBERS else 'records'}"
+                )
+            object.__setattr__(self, attribute, members)
+        if not isinstance(self.parameters, Mapping):
+            raise MechanismError(
+                f"mechanism {self.name!r}: parameters is a {type(self.parameters).__name__}; it is"
+                " a mapping of names to numbers"
+            )
         object.__setattr__(self, "ground", tuple(replace(s, collides=True) for s in self.ground))
         try:
             object.__setattr__(self, "gravity", vector(self.gravity))
@@ -283,18 +315,19 @@ class Mechanism:
         UnknownNameError
             Where there is none; the message has the names that exist.
         """
-        if name in self._frames:
+        is_text = isinstance(name, str)  # an array or a list has no place in a table of names
+        if is_text and name in self._frames:
             return self._frames[name]
-        if name in self._bodies or name == GROUND:
+        if is_text and (name in self._bodies or name == GROUND):
             return Frame(name, name)
-        if name in self._joints:
+        if is_text and name in self._joints:
             return Frame(name, self._joints[name].child, self._joints[name].offset)
         raise UnknownNameError(
             "frame", name, [*self._bodies, *self._frames], f"mechanism {self.name!r}"
         )
 
     def _find(self, what: str, name: str, table: Mapping[str, Thing]) -> Thing:
-        if name not in table:
+        if not isinstance(name, str) or name not in table:
             raise UnknownNameError(what, name, table, f"mechanism {self.name!r}")
         return table[name]
 
@@ -429,6 +462,18 @@ class Mechanism:
 
 # what `validate` does, one after the other; `catena.model` fills it
 CHECKS: list[Callable[[Mechanism], Mechanism]] = []
+
+
+def mechanism_of(question: str, given: object) -> Mechanism:
+    """Return what was given, a mechanism; raise a MechanismError where it is none. question: what
+    was asked of it, for the message.
+    """
+    if not isinstance(given, Mechanism):
+        raise MechanismError(
+            f"{question}: it takes a Mechanism; found {given!r:.60}, a {type(given).__name__};"
+            " catena.load(path) reads one from a file"
+        )
+    return given
 
 
 def walk(joints: Iterable[Joint]) -> Iterator[Joint]:

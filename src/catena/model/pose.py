@@ -301,6 +301,19 @@ def as_pose(given: Pose | Sequence[Scalar], what: str) -> Pose:
         ) from None
 
 
+def require_texts(what: str, record: object, *attributes: str) -> None:
+    """Raise a MechanismError where one of these attributes of a record is no text. what: the kind
+    of the record, for the message.
+    """
+    for attribute in attributes:
+        given = getattr(record, attribute)
+        if not isinstance(given, str):
+            raise MechanismError(
+                f"a {what} has the {attribute} {given!r:.60}, a {type(given).__name__}; it is a"
+                " text"
+            )
+
+
 def vector(a: Sequence[Scalar]) -> Vector:
     """Return three scalars as a tuple of floats, or of expressions if they contain named
     parameters.

@@ -24,7 +24,7 @@ import numpy as np
 
 from ..errors import MechanismError
 from .frozen import FrozenDict
-from .pose import Pose, Scalar, as_pose, scalar
+from .pose import Pose, Scalar, as_pose, require_texts, scalar
 
 Sizes = Sequence[float] | np.ndarray
 Hull = Callable[[Sizes], np.ndarray]
@@ -132,6 +132,7 @@ class Shape:
     heights: tuple[tuple[float, ...], ...] = ()
 
     def __post_init__(self) -> None:
+        require_texts("shape", self, "kind", "name")
         if len(self.heights) and not isinstance(self.heights, HeightGrid):
             object.__setattr__(self, "heights", _grid(self.kind, self.heights))
         what = f"the pose of a shape of kind {self.kind!r}"

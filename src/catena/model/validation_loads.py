@@ -106,7 +106,7 @@ def _held(thing: Keyed, name: str, key: Key, known: _Known) -> Iterator[str]:
         yield from (
             unknown(what, x, names)
             for x in (value if isinstance(value, tuple) else (value,))
-            if x not in names
+            if not isinstance(x, str) or x not in names
         )
     elif key.sort in ("text", "expression", "expressions"):
         yield from _texts(

@@ -61,7 +61,12 @@ def find_variations(
     "q0", "v0" and "tau" stand for all coordinates, speeds and constant joint forces; "forces" for
     every one of `pieces` pieces of given forces. Raises StudyError for unknown names.
     """
-    names = [names] if isinstance(names, str) else list(names)
+    names = [names] if isinstance(names, str) or not isinstance(names, Iterable) else list(names)
+    if strange := [name for name in names if not isinstance(name, str)]:
+        raise StudyError(
+            f"sensitivities: with_respect_to has {strange[0]!r}, a {type(strange[0]).__name__}; it"
+            " has names of parameters, 'q0', 'v0', 'tau', 'forces', or one such as 'q.elbow'"
+        )
     columns = list[tuple[str, str, Any]]()
     if not names:
         raise StudyError(

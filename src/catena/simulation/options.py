@@ -120,7 +120,7 @@ def _with_others(name: str, value: Any) -> Any:
 
 
 def _one_of(what: str, words: Iterable[str], name: str, value: Any) -> str:
-    if value not in words:
+    if not isinstance(value, str) or value not in words:
         raise SimulationError(unknown(what, value, words))
     return str(value)
 
@@ -161,7 +161,9 @@ def _integrator(name: str, value: Any) -> Any:
     """
     from .integrators.methods import METHODS, MOREAU_JEAN
 
-    return value if value == MOREAU_JEAN.name else METHODS.find(value).name
+    return (
+        value if isinstance(value, str) and value == MOREAU_JEAN.name else METHODS.find(value).name
+    )
 
 
 def _choice(name: str, what: str, doc: str, words: tuple[str, ...], **more: Any) -> RunOption:
@@ -349,7 +351,7 @@ class RunOptions(Mapping[str, Any]):
         value that is not allowed.
         """
         others = {name: x for name, x in given.items() if name not in RUN_OPTIONS}
-        _refuse_unknown(others, given.get("by") or usual)
+        _refuse_unknown(others, usual if given.get("by") is None else given["by"])
         settings = {
             name: option.checked(given[name]) if name in given else option.default
             for name, option in RUN_OPTIONS.items()

@@ -17,6 +17,7 @@ import time as clock
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -180,6 +181,14 @@ def simulate(
     # the arguments that have a record: all of them, so that none is forgotten on the way
     given = {name: x for name, x in locals().items() if name in RUN_OPTIONS} | formulation_options
     began = clock.perf_counter()
+    if not (progress is None or callable(progress)):
+        raise SimulationError(
+            f"progress is a {type(progress).__name__}; it is a function of the time, s"
+        )
+    if not (out is None or isinstance(out, str | PathLike)):
+        raise SimulationError(
+            f"out is a {type(out).__name__}; it is the path of a file, as a text or a pathlib.Path"
+        )
     machine = machine_of(mechanism)
     options = RunOptions.of(usual_formulation(machine), **given)
     plan = prepare(machine, q, v, until, options)

@@ -556,6 +556,11 @@ def study(
     >>> s.design.runs
     2
     """
+    if not (variables is None or isinstance(variables, Mapping)):
+        raise StudyError(
+            f"what varies is a {type(variables).__name__}; it is a mapping of names to values, such"
+            " as {'crank': '8..12 cm:200'}"
+        )
     given = dict(variables or {})
     model, asked = _mechanism_and_options(mechanism, options)
     control = asked.pop("control", None)

@@ -13,7 +13,7 @@ plain names.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -138,6 +138,8 @@ def read_measures(given: Mapping[str, Any] | Any, machine: Machine) -> tuple[Mea
 
     Raises StudyError with every fault.
     """
+    if not isinstance(given, Iterable):
+        given = [given]
     named = (
         given
         if isinstance(given, Mapping)
@@ -149,7 +151,7 @@ def read_measures(given: Mapping[str, Any] | Any, machine: Machine) -> tuple[Mea
             found.append(read_measure(str(name), what, machine))
         except CatenaError as why:
             faults.append(
-                f"measure {shown(str(name))}: {why}" if str(name) != what else f"measure {why}"
+                f"measure {shown(str(name))}: {why}" if name is not what else f"measure {why}"
             )
     if not named:
         faults.append(

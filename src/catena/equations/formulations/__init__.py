@@ -16,7 +16,7 @@ import casadi as ca
 from ...compiler import Tracer
 from ...errors import FormulationError, unknown
 from ...kernels import layout
-from ...model import Mechanism
+from ...model import Mechanism, mechanism_of
 from ...model.flexible import discretise
 from ..equations import Equations, Later, operations
 from ..features import FEATURES, needs
@@ -31,9 +31,10 @@ _FILES = tuple(m.name for m in pkgutil.iter_modules(__path__) if not m.name.star
 
 def formulation(name: str) -> Formulation:
     """Return the record of the formulation of that name."""
-    if name not in FORMULATIONS and name in _FILES:
+    is_text = isinstance(name, str)
+    if is_text and name not in FORMULATIONS and name in _FILES:
         import_module(f".{name}", __package__)
-    if name not in FORMULATIONS:
+    if not is_text or name not in FORMULATIONS:
         raise FormulationError(unknown("formulation", name, [f.name for f in formulations()]))
     return FORMULATIONS[name]
 
@@ -81,7 +82,7 @@ def derive(mechanism: Mechanism, by: str = DEFAULT, **options: object) -> Equati
     l^2*m*pivot'' + g*l*m*sin(pivot) = tau_pivot
     """
     f = formulation(by)
-    m = discretise(mechanism.validate())
+    m = discretise(mechanism_of("derive", mechanism).validate())
     if not m.moving:
         raise FormulationError(
             f"mechanism {m.name!r} has no motion to derive: all its joints are fixed"

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any
 
 from ...errors import SimulationError
@@ -60,7 +61,12 @@ class Stop:
     upper: float | None = None
 
     def __post_init__(self) -> None:
-        if not 0.0 <= self.restitution <= 1.0:
+        for limit in (self.lower, self.upper):
+            if not (limit is None or isinstance(limit, Real)) or isinstance(limit, bool):
+                raise SimulationError(
+                    f"the stop of {self.joint!r} has the limit {limit!r}; it is a number, rad or m"
+                )
+        if not (isinstance(self.restitution, Real) and 0.0 <= self.restitution <= 1.0):
             raise SimulationError(
                 f"the stop of {self.joint!r} has restitution {self.restitution}; it lies between 0"
                 " and 1"
@@ -103,11 +109,13 @@ class InstantEvent:
         """Return the times of the event, s; empty for an event with a guard."""
         if self.at is None:
             return ()
-        return (
-            tuple(float(t) for t in self.at)
-            if isinstance(self.at, (tuple, list))
-            else (float(self.at),)
-        )
+        at = self.at if isinstance(self.at, (tuple, list)) else (self.at,)
+        try:
+            return tuple(float(t) for t in at)
+        except (TypeError, ValueError):
+            raise SimulationError(
+                f"an event is to happen at {self.at!r:.60}; it takes a time, or several, s"
+            ) from None
 
     @property
     def title(self) -> str:
@@ -154,6 +162,16 @@ class Impulse(InstantEvent):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if not isinstance(self.joint, Mapping):
+            raise SimulationError(
+                f"an impulse along joints is {self.joint!r:.60}; it is a mapping of joints or"
+                " coordinates to impulses"
+            )
+        for what in (self.frame, self.axes):
+            if not isinstance(what, str):
+                raise SimulationError(
+                    f"an impulse has the frame or axes {what!r:.60}; both are texts"
+                )
         if not (self.frame or self.joint) or self.axes not in ("world", "body"):
             raise SimulationError(
                 f"{self!r}: an impulse strikes a frame, along the axes of the 'world' or the"

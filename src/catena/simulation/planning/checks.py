@@ -37,7 +37,7 @@ def output_times(start: float, until: float, output: Any) -> Array:
         )
     if output is None:
         return np.linspace(start, until, 201)[1:]
-    if np.ndim(output) == 0:
+    if np.isscalar(output) or getattr(output, "ndim", 1) == 0:
         if not (_finite(output) and 0 < output <= until - start):
             raise SimulationError(
                 f"output = {output} s; it is a spacing above zero and at most the run's"
@@ -67,7 +67,14 @@ def output_times(start: float, until: float, output: Any) -> Array:
 
 def _finite(x: Any) -> bool:
     """Return whether x is one finite real number."""
-    return np.ndim(x) == 0 and np.asarray(x).dtype.kind in "iuf" and bool(np.isfinite(x))
+    return _is_real(x) and bool(np.isfinite(x))
+
+
+def _is_real(x: Any) -> bool:
+    """Return whether x is one real number; a list is none, nor are rows of several lengths."""
+    if isinstance(x, list | tuple | dict):
+        return False
+    return np.ndim(x) == 0 and np.asarray(x).dtype.kind in "iuf"
 
 
 def steps(step: Any, largest: Any, duration: float) -> None:
@@ -78,9 +85,7 @@ def steps(step: Any, largest: Any, duration: float) -> None:
         raise SimulationError(
             f"step = {step} s; it lies above zero and is at most the run's {duration:g} s"
         )
-    if largest is not None and not (
-        np.ndim(largest) == 0 and np.asarray(largest).dtype.kind in "iuf" and largest > 0
-    ):
+    if largest is not None and not (_is_real(largest) and largest > 0):
         raise SimulationError(f"largest_step = {largest} s; it lies above zero")
 
 
@@ -106,7 +111,7 @@ def forces(given: Any, runs: int, nv: int) -> Array:
     shape = found.shape
     if len(shape) == 2 and runs > 1 and shape[0] == runs:
         found = found[:, None]
-    elif len(shape) in (1, 2):
+    elif len(shape) in (1, 2) and found.size:
         found = found.reshape(1, -1, shape[-1])
     if (
         found.ndim != 3

@@ -20,7 +20,7 @@ from ...equations.formulations import DEFAULT
 from ...errors import SimulationError
 from ...kernels import Layout, usual_length
 from ...machine import EquationMachine, Machine, compile, metric
-from ...model import Mechanism, names_in, value_of
+from ...model import Mechanism, mechanism_of, names_in, value_of
 from .. import stepping
 from ..control.named_signals import controller_of_signals
 from ..events.event_plan import NO_EVENTS, EventPlan, plan_events
@@ -402,6 +402,7 @@ def machine_of(mechanism: Mechanism | Machine) -> Machine:
     """Return the given machine, or that of a mechanism, which is cached for the next run."""
     if isinstance(mechanism, Machine):
         return mechanism
+    mechanism_of("simulate", mechanism)
     return cached(("machine",), mechanism, lambda: compile(mechanism))
 
 
