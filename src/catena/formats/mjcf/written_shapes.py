@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from ...model import GROUND, Mechanism, Shape
 from .numbers import number, numbers, placed
 
 MESHES = (".stl", ".obj", ".msh")  # the files that MuJoCo reads
 
+# kind of shape -> the sizes of its geom
+_HALVES: dict[str, Callable[[Sequence[Any]], Sequence[Any]]] = {
+    "box": lambda size: [x / 2 for x in size],
+    "sphere": lambda size: size,
+    "ellipsoid": lambda size: size,
+    "plane": lambda size: (0, 0, 1),
+    "capsule": lambda size: (size[0], size[1] / 2),
+    "cylinder": lambda size: (size[0], size[1] / 2),
+}
+
 
 def geom(m: Mechanism, body: str, s: Shape, n: int) -> dict[str, str] | None:
     """Return the attributes of a shape; None where MuJoCo has no such geom."""
     if not sayable(s):
         return None
-    halves = {
-        "box": lambda: [x / 2 for x in s.size],
-        "sphere": lambda: s.size,
-        "ellipsoid": lambda: s.size,
-        "plane": lambda: (0, 0, 1),
-        "capsule": lambda: (s.size[0], s.size[1] / 2),
-        "cylinder": lambda: (s.size[0], s.size[1] / 2),
-    }
     found = {"type": s.kind} | placed(s.pose)
     if s.kind == "mesh":
         found["mesh"] = mesh_name(s)
     else:
-        found["size"] = numbers(halves[s.kind]())
+        found["size"] = numbers(_HALVES[s.kind](s.size))
     if s.name:
         found["name"] = s.name
     if s.colour:
@@ -49,7 +52,7 @@ def friction(m: Mechanism, body: str) -> float | None:
 
 def sayable(s: Shape) -> bool:
     """Return whether MuJoCo has a geom for a shape."""
-    return s.kind != "line" and (s.kind != "mesh" or Path(s.file).suffix.lower() in MESHES)
+    return s.kind in _HALVES or (s.kind == "mesh" and Path(s.file).suffix.lower() in MESHES)
 
 
 def mesh_name(s: Shape) -> str:
