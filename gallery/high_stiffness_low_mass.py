@@ -61,7 +61,8 @@ def run() -> Page:
             " commands for three freedoms belong to one place of the platform, or contradict each"
             " other. What remains of a contradiction has no part along the freedoms; the"
             " loops hold it, the integral of each controller grows by it for ever, and the"
-            " forces with it, at KI times the contradiction. Commands rounded to two decimals show it."
+            " forces with it, at KI times the contradiction. Commands rounded to two"
+            " decimals show it."
         ),
     )
 
