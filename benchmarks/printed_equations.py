@@ -24,6 +24,7 @@ from catena import Body, Joint, Mechanism
 from catena.equations.formulations import derive
 from catena.errors import FormulationError
 from catena.model.loads import JointSpring, SpeedRow
+from catena.teaching.worksheets import PROBLEMS as PROBLEM_SHEETS
 
 TOLERANCE = 1e-9  # on accelerations, relative to the largest of them
 STATES = 3
@@ -92,12 +93,17 @@ PROBLEMS = (
     "foucault_pendulum",
     "triple_pendulum",
     "upright_disc",
+    "crane",
+    "polar_arm",
+    "rotating_tube",
 )
 
 
 def problem(name: str) -> Mechanism:
     """Return a problem by its name."""
-    return OWN[name]() if name in OWN else catena.load(name)
+    if name in OWN:
+        return OWN[name]()
+    return PROBLEM_SHEETS[name].load() if name in PROBLEM_SHEETS else catena.load(name)
 
 
 # --- reading

@@ -59,9 +59,10 @@ def run() -> Page:
             f" platform by {UP} m (figures 8.4 and 8.5). One run shows both. The source sees"
             " control forces that might diverge, and suspects its commands. That is so: six"
             " commands for three freedoms belong to one place of the platform, or contradict each"
-            " other. What remains of a contradiction has no part along the freedoms; the loops hold"
-            " it, the integral of each controller grows by it for ever, and the forces with it, at"
-            " KI times the contradiction. Commands rounded to two decimals show it."
+            " other. What remains of a contradiction has no part along the freedoms; the"
+            " loops hold it, the integral of each controller grows by it for ever, and the"
+            " forces with it, at KI times the contradiction. Commands rounded to two"
+            " decimals show it."
         ),
     )
 

@@ -34,7 +34,7 @@ def test_there_are_forty_problems_with_several_methods_each() -> None:
         assert problem.load().bodies
 
 
-@pytest.mark.parametrize("name", ["spring_mass", "two_discs", "wheel_on_slope"])
+@pytest.mark.parametrize("name", ["spring_mass", "two_discs", "upright_disc"])
 def test_a_problem_has_a_worksheet_by_every_method(name: str) -> None:
     for by in PROBLEMS[name].methods:
         sheet = worksheet(derive(PROBLEMS[name].load(), by), name)

@@ -75,6 +75,18 @@ class Energies:
         return any(node.motion == BALL for node in self.s.layout.nodes)
 
     @cached_property
+    def weight_size(self) -> ca.SX:
+        """What the weights would do along each speed if no direction cancelled, (nv,): the size
+        relative to which the rounding of a gradient that vanishes is measured.
+        """
+        g = ca.norm_2(self.bodies.gravity)
+        size = ca.SX.zeros(self.s.layout.nv)
+        for b in self.bodies.all:
+            V = ca.jacobian(b.v, self.s.v)
+            size = size + b.m * g * ca.sqrt(ca.sum1(V * V)).T
+        return size
+
+    @cached_property
     def momentum_rate(self) -> ca.SX:
         """The rate of the momentum M v, with the mass matrix M from the kernels."""
         return self.bodies.rate(self.M @ self.s.v)
@@ -264,7 +276,7 @@ class Energies:
             slope("V", names),
             self.slope(self.V),
             board.weight + self.slope(self.stored),
-            scale=board.weight,
+            scale=self.weight_size,
         )
         ball = (
             "; along the axes of a ball, which turn, omega x dT/domega is taken off"

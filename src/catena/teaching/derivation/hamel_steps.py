@@ -239,7 +239,7 @@ def boltzmann_hamel(board: Board) -> list[Step]:
         scale=ca.vertcat(W.T @ board.inertial, turned, W.T @ (board.inertia @ board.s.a)),
     )
     dV = board.lines(
-        _by("V", free), weights, W.T @ (board.weight + stored), scale=W.T @ board.weight
+        _by("V", free), weights, W.T @ (board.weight + stored), scale=ca.fabs(W.T) @ e.weight_size
     )
     T, V = e.energy_lines(h.T)
     rows = _kinematics(h) + board.rows(rates + turned - slopes + weights, force + closing)
