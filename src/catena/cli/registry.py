@@ -77,6 +77,6 @@ for _name, _doc in {  # in the order of the flow
     "export": "Write a mechanism for other tools: C, FMU, MATLAB, Julia, Modelica.",
     "mcp": "Serve tools to a language model by the Model Context Protocol.",
     "schema": "Write the JSON Schema of model files, for editors.",
-    "doctor": "Show what is installed here: version, processor, cache, optional packages.",
+    "doctor": "Show the version, the processor, the cache and optional packages.",
 }.items():
     register(Command(_name, f"catena.cli.{_name}:{_name}", _doc, SEVERAL.get(_name, ())))
