@@ -27,4 +27,5 @@ export default [
       eqeqeq: "error",
     },
   },
+  { files: ["src/catena/studio/widget.js"], languageOptions: { sourceType: "module" } }, // anywidget imports it
 ];
