@@ -35,6 +35,10 @@ def table():
     QUANTITIES.update(before)
 
 
+# results for control loops, which may be written into an array that is given
+WITH_OUT = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "bias", "gravity")
+
+
 @pytest.mark.parametrize("name", METHODS)
 def test_methods_take_what_the_table_says(name):
     _, *taken = inspect.signature(getattr(catena.Machine, name)).parameters
@@ -47,7 +51,8 @@ def test_methods_take_what_the_table_says(name):
         "t": quantity.time,
     }
     wanted = [*quantity.inputs, *(flag for flag, on in flags.items() if on)]
-    assert taken == [*wanted, "tau"] if name == "reactions" else taken == wanted
+    more = ["tau"] if name == "reactions" else ["out"] if name in WITH_OUT else []
+    assert taken == [*wanted, *more]
 
 
 @pytest.mark.parametrize("name", QUANTITIES)
@@ -190,3 +195,18 @@ def test_methods_give_what_the_records_say():
             np.shape(x) for x in arrays
         ]
         assert alike != bool(record.method), name
+
+
+@pytest.mark.parametrize("name", WITH_OUT)
+def test_out_receives_the_result_of_one_state_and_of_a_batch(name):
+    machine = catena.compile(catena.load("two_link_arm"), threads=1)
+    rng = np.random.default_rng(0)
+    for lead in ((), (5,)):
+        given = [rng.standard_normal((*lead, 2)) for _ in QUANTITIES[name].inputs]
+        expected = getattr(machine, name)(*given)
+        out = np.empty_like(expected)
+        assert getattr(machine, name)(*given, out=out) is out
+        assert (out == expected).all()
+    for wrong in (np.empty(3), np.empty(out.shape, int), [0.0, 0.0]):
+        with pytest.raises(StateError, match="out is"):
+            getattr(machine, name)(*given, out=wrong)
