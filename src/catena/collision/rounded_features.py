@@ -105,7 +105,7 @@ class RoundedFeature(NamedTuple):
         )
 
     def on_second(self, R: Array, p: Array, radius: float) -> RoundedMeet:
-        """Return where the feature is at X_BA = (R, p), in the axes of B."""
+        """Return where the feature is at the relative pose X_BA = (R, p), in the axes of B."""
         return rounded_meet(
             self.face,
             self.along_a,
