@@ -126,7 +126,7 @@ def hybrid_dynamics(
     _inertia(machine, at, f)
 
     def accelerations(more: Array) -> Array:
-        """Return the accelerations with additional joint forces."""
+        """Return the accelerations of the motion that result if additional joint forces act."""
         found = a.copy()
         _solve(machine, at, f, d, found, tau + more)
         return found
