@@ -424,8 +424,8 @@ class _Pair:
         return distinct, pairs
 
     def _crossing(self, pairs: Pairs) -> Array:
-        """Return booleans (m,): whether the nearest points of the lines of both edges are on the
-        edges.
+        """Return booleans (m,), for pairs of edges: whether the nearest points of their two lines
+        lie within both edges.
         """
         slack = self.noise
         on = (
