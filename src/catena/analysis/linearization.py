@@ -154,7 +154,7 @@ def _constrained_motion(
     coordinates: Iterable[str] | None,
     D: Array,
 ) -> _SmallMotion:
-    """Return the small changes about one state or many that all constraint rows allow."""
+    """Return the small changes about one state or many, under all rows."""
     q, v, tau = at
     a = machine.forward_dynamics(q, v, tau - D * v)
     need = machine.inverse_dynamics(q, v, a) - tau + D * v

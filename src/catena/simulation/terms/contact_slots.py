@@ -73,7 +73,7 @@ _PLACE = (
 
 
 def record(*fields: str, defaults: Sequence[Any]) -> Any:
-    """Return a named tuple class with fields of these names, hidden from type checkers."""
+    """Return a named tuple class with these fields, which are not visible to type checkers."""
     return namedtuple("_record", fields, defaults=defaults)  # type: ignore[misc]
 
 
