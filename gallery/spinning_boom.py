@@ -106,12 +106,13 @@ def run() -> Page:
             ),
         ),
         text=(
-            "A beam that bends comes back along its axis by half the integral of its slope squared."
-            " Linear theories leave that out: it is of second order. But a centrifugal force pulls"
-            " along the axis, of zeroth order, and its work on that way is as large as the strain."
-            " With it a turning beam gets stiffer; without it, softer, and above its first"
-            " frequency it is lost. This is the error that Kane, Ryan and Banerjee found in the"
-            " programs of their day."
+            "The tip of a beam that bends moves back along its axis, by half the integral of the"
+            " slope squared. Linear theories leave this displacement out, because it is of second"
+            " order. But the centrifugal force along the axis is of zeroth order, and the work that"
+            " it does along this displacement is as large as the strain energy. With this work a"
+            " rotating beam becomes stiffer. Without it the beam becomes softer, and unstable above"
+            " its first frequency. This is the error that Kane, Ryan and Banerjee found in the"
+            " programs of their time."
         ),
     )
 

@@ -127,7 +127,7 @@ def hybrid_dynamics(
     weighted = _weighted_rows(machine, at, f)
 
     def accelerations(more: Array) -> Array:
-        """Return the accelerations with additional joint forces."""
+        """Return the accelerations of the motion that result if additional joint forces act."""
         found = a.copy()
         _solve(machine, at, weighted, f, d, found, tau + more)
         return found

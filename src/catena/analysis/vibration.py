@@ -226,8 +226,8 @@ def _without_speed_rows(machine: Machine) -> None:
 
 
 def _moves(machine: Machine, left: Array, here: str) -> QuestionError:
-    """Return the error for a state that is not an equilibrium. left (nv,): the forces that are not
-    balanced there.
+    """Return the error for a state that is not an equilibrium, because the forces `left` (nv,) are
+    not balanced there.
     """
     name, size = name_of(machine, left)
     return QuestionError(

@@ -105,8 +105,9 @@ def _edge(shape: SupportShape, face: SupportFeature, number: int) -> int:
 
 
 def _leaning(x: ShapePair, first: bool, face: int, pair: tuple[int, int]) -> NearestPoint:
-    """Return a point of a side near a face, whose guards keep the angle within 1.2 LEAN_SINE and
-    the normal near that of the face.
+    """Return a contact point on the long side of a shape that lies on a face, with guards that fall
+    to zero when the angle between side and face exceeds 1.2 LEAN_SINE, or the normal leaves that of
+    the face.
     """
     long, flat = (x.A, x.B) if first else (x.B, x.A)
     (i, j), m, z = pair if first else pair[::-1], flat.features[face].normal, long.z

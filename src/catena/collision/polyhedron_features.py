@@ -187,7 +187,7 @@ def _features(A: Polyhedron, B: Polyhedron, R: Array, p: Array) -> PatchFeatures
 
 
 def on_second(x: Feature, R: Array, p: Array) -> FeaturesMeet:
-    """Return where a feature is at X_BA = (R, p), in the axes of B."""
+    """Return where a feature is at the relative pose X_BA = (R, p), in the axes of B."""
     first = x.first if x.corner else R @ x.first
     second = R @ x.second if x.tip else x.second
     return features_meet(x.corner, x.tip, R @ x.a + p, x.b, first, second, x.along)

@@ -105,7 +105,7 @@ class RoundedFeature(NamedTuple):
         )
 
     def on_second(self, R: Array, p: Array, radius: float) -> RoundedMeet:
-        """Return where the feature is at X_BA = (R, p), in the axes of B."""
+        """Return where the feature is at the relative pose X_BA = (R, p), in the axes of B."""
         return rounded_meet(
             self.face,
             self.along_a,
@@ -424,8 +424,8 @@ class _Pair:
         return distinct, pairs
 
     def _crossing(self, pairs: Pairs) -> Array:
-        """Return booleans (m,): whether the nearest points of the lines of both edges are on the
-        edges.
+        """Return booleans (m,), for pairs of edges: whether the nearest points of their two lines
+        lie within both edges.
         """
         slack = self.noise
         on = (

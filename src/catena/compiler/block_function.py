@@ -150,7 +150,7 @@ def text(
     width: int,
     known: Sequence[Any],
 ) -> str:
-    """Return the LLVM text."""
+    """Return the LLVM text of a function, specialised for the numbers and words in `known`."""
     m = Module(width, host.has_fma())
     with m.function("block", "ptr x", "ptr y") as (x, y):
         m.call(

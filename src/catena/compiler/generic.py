@@ -163,7 +163,7 @@ intrinsic(spatial.filled)(lambda m, row, n: m.call(range, m.arithmetic(ast.Sub, 
 
 # --- kernels
 def clear(M):
-    """Set a matrix to zero."""
+    """Set all entries of a matrix to zero."""
     for i in range(M.shape[0]):
         for j in range(M.shape[1]):
             M[i, j] = 0.0

@@ -135,7 +135,7 @@ class MachineFunction:
         )
 
     def _assembled(self, kinds: tuple[Any, ...], quick: bool = False) -> bytes:
-        """Return the layout of the results, on a line, and the object code after it."""
+        """Return the layout of the results on one line, and after it the object code."""
         layout, text = self.text(kinds)
         return (
             layout.encode() + b"\n" + host.assemble(text, optimise=0 if quick else 2, quick=quick)
@@ -150,7 +150,7 @@ class MachineFunction:
         )
 
     def text(self, kinds: tuple[Any, ...]) -> tuple[str, str]:
-        """Return the layout of the results, and the LLVM text."""
+        """Return the layout of the results on one line, and after it the LLVM text."""
         m = Module(1, host.has_fma())
         at = 0
         given = []

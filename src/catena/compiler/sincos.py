@@ -207,7 +207,7 @@ def _turned(t: Text, quadrant: str, s: str, c: str) -> tuple[str, str]:
 
 
 def _fma(t: Text, a: list[str], b: float, c: list[str]) -> list[str]:
-    """Return a b + c for each angle."""
+    """Write a fused multiply-add for each angle, and return the sums a b + c."""
     factor = t.constant(b)
     return [t.fma(x, factor, y) for x, y in zip(a, c)]
 

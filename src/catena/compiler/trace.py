@@ -244,7 +244,9 @@ class Tracer(Kinematics):
 
     @cached_property
     def _factor(self) -> np.ndarray:
-        """The factor of the mass matrix, with the weighted rows where speeds move no inertia."""
+        """The factor of the mass matrix; where speeds move no inertia, of the mass matrix with
+        weighted constraint rows added (`massless`).
+        """
         M = self._inertia()
         if not self.massless:
             return factored(M)

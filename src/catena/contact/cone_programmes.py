@@ -54,8 +54,8 @@ class NoForces(Exception):
 
 
 class ConeProgramme:
-    """The forces f + Z y within friction cones: f (3 k,), scaled so that its largest entry is about
-    one, and Z (3 k, n).
+    """The set of contact forces f + Z y that lie within friction cones, for any y (n,). f (3 k,) is
+    scaled so that its largest entry is about one; Z is (3 k, n).
     """
 
     def __init__(self, cones: list[Cone], f: Array, Z: Array):

@@ -195,7 +195,7 @@ def _path(one: Problem) -> tuple[Moment, str]:
         at = at._replace(
             P=at.P - np.append(0.0, _solve_tangents(one, one.u[1:] + one.G[1:] @ at.P))
         )
-    raise SingularError("the path of its friction has no end")
+    raise SingularError("the integration of friction along the impact did not come to an end")
 
 
 def _turn(one: Problem, d: Array) -> tuple[float, float]:
@@ -265,7 +265,7 @@ def _line(one: Problem, at: Moment, f: Array, most: float) -> Moment:
         if at.compression is not None:
             return at._replace(ended=True)
         at = at._replace(compression=(at.P[0], at.work))
-    raise SingularError("the path of its friction has no end")
+    raise SingularError("the integration of friction along the impact did not come to an end")
 
 
 def _advance(at: Moment, x: Array, u: float, rise: float, step: float) -> Moment:
@@ -311,7 +311,7 @@ def _curve(one: Problem, at: Moment, t: Array) -> Moment:
         at = at._replace(compression=(at.P[0], at.work) if event == "turn" else None)
         if at.compression is not None and one.end(one, at, 0.0)[0] >= 0.0:
             return at._replace(ended=True)
-    raise SingularError("the path of its friction has no end")
+    raise SingularError("the integration of friction along the impact did not come to an end")
 
 
 def _events(one: Problem, at: Moment) -> dict[str, Guard]:

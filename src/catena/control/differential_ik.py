@@ -149,7 +149,7 @@ class DifferentialIK:
                 f" have the shapes (..., {self.machine.nq}) and (..., {size})"
             )
         if not np.isfinite(q).all() or not np.isfinite(y).all():
-            raise StateError("differential_ik: q and targets are finite numbers")
+            raise StateError("differential_ik: q and targets must be finite numbers")
         if q.ndim == y.ndim == 1:
             return self._programme(q, y)
         lead = np.broadcast_shapes(q.shape[:-1], y.shape[:-1])

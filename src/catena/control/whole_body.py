@@ -241,7 +241,7 @@ class WholeBody:
         def rest(*given: Any) -> Array:
             found = function(*given, p)
             if not np.isfinite(np.array(found)).all():
-                raise StateError("whole_body: q, v and targets are finite numbers")
+                raise StateError("whole_body: q, v and targets must be finite numbers")
             return np.array(found).ravel()
 
         if not single_state.available():

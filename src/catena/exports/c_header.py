@@ -1,11 +1,13 @@
 """C: a plant (a mechanism as a first-order system) in one header, with its integrators.
 
-    arm_derivative(t, x, u, p, dx)  arm_outputs(t, x, u, p, y)  arm_project(t, x, u, p, x)
-            arm_tangent(...)
-    arm_step(t, x, u, p, h)             RK4 with a fixed period, for an embedded loop
-    arm_advance(&t, x, u, p, until, tolerance, &h)      Dormand and Prince's pair 5(4), step sizes
-    by
-                                                        the tolerance
+    arm_derivative(t, x, u, p, dx)      the rate of the state
+    arm_outputs(t, x, u, p, y)          the outputs
+    arm_project(t, x, u, p, x)          the state projected onto its constraints
+    arm_tangent(...)                    directional derivatives of rate and outputs
+    arm_step(t, x, u, p, h)             one step of RK4 of fixed length, for an embedded loop
+    arm_advance(&t, x, u, p, until, tolerance, &h)
+                                        Dormand and Prince's pair 5(4), with step sizes chosen by
+                                        the tolerance
 
 C99, nothing but math.h; no memory is allocated and no state is kept, so every function may be
 called from any thread.

@@ -328,5 +328,5 @@ def _observed(s: System) -> tuple[tuple[Variable, ...], ca.SX]:
 
 
 def _pose(s: System, frame: str) -> ca.Function:
-    """Return the function of the pose of a frame."""
+    """Return the function (t, q, v, p) -> pose of a frame."""
     return s.tape("pose", frame, lambda t: [t.pose(frame)])

@@ -213,7 +213,9 @@ def projected(machine: Machine, q: Array, v: Array, *matrices: Array) -> list[Ar
 
 
 def reduced(W: Array, take: Sequence[int]) -> Reduction:
-    """Return the independent columns of W (rows, n), selected in the order `take`, and K."""
+    """Return which columns of W (rows, n) are independent, selected in the order `take`, and the
+    matrix K (rank, n) with W = W[:, selected] K.
+    """
     n = W.shape[1]
     R = np.linalg.qr(W, mode="r")
     length = np.linalg.norm(R, axis=0)

@@ -129,7 +129,9 @@ def _motions(tree, v, a, x):
 # --- what a node carries
 @kernel
 def _alone(tree, i, moving):
-    """Return (m, h, J, P, K, t, f) of a node without its subtree."""
+    """Return, for a node without its subtree, mass m, first moment h, second moments J, momentum P,
+    K = sum m x v' over its particles, and the torque t and force f of its motion.
+    """
     (w, u), (dw, s) = moving[0], moving[1]
     m = tree.mass[i]
     h = get(tree.h, i)
@@ -145,8 +147,8 @@ def _alone(tree, i, moving):
 
 @kernel
 def _below(tree, i, x, carried):
-    """Return (m, h, J, P, K, t, f) of the subtree of node i, about its parent's origin in its
-    parent's axes.
+    """Return the sums of `_alone`, (m, h, J, P, K, t, f), over the subtree of node i, about its
+    parent's origin in its parent's axes.
     """
     m, h, J, P, K, t, f = carried
     r = get(x.r, i)

@@ -182,7 +182,9 @@ def _values(linkage: Linkage, q: Array, modes: Any, names: tuple[str, ...], chan
 def _corners(
     linkage: Linkage, q: Array, modes: Any, names: tuple[str, ...], t: Array, nominal: Array
 ) -> tuple[Array, Array]:
-    """Return the smallest and largest measures (n, m) over all corners of the box."""
+    """Return the smallest and largest measures (n, m) over all corners of the box that the
+    tolerances of the dimensions span.
+    """
     if 2 ** len(names) > MAX_CORNERS:
         return np.full_like(nominal, np.nan), np.full_like(nominal, np.nan)
     signs = np.array(list(product((-1.0, 1.0), repeat=len(names))))

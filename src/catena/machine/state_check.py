@@ -34,7 +34,7 @@ class Asked(Protocol):
     def ask(
         self, quantity: Quantity, states: Any, wrenches: Any, parameters: Any, *, t: Any
     ) -> Any:
-        """Return the outputs of a quantity."""
+        """Return the outputs of a quantity for given states."""
 
 
 def _violations(s: Tracer) -> ca.SX:

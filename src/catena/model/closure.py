@@ -61,7 +61,7 @@ def named(d: Vector) -> str:
 
 
 def across(label: str, d: Vector, kind: RowKind = RowKind.ACROSS_P) -> ClosureRow:
-    """Return the row that forbids displacement along d."""
+    """Return the constraint row that forbids displacement along d."""
     return ClosureRow(kind, d, d, f"displacement {label}")
 
 

@@ -232,8 +232,8 @@ class _System:
         return {name: row.powers for name, row in self.rows.items() if not row.names}
 
     def reduced(self, form: Mapping[str, Fraction]) -> tuple[dict[str, Fraction], Powers]:
-        """Return a product rewritten as powers of names that have no row, and powers of base
-        units.
+        """Return a product of names and units rewritten as powers of names that have no row, and
+        powers of base units.
         """
         names: dict[str, Fraction] = {}
         powers: dict[str, Fraction] = {}

@@ -35,7 +35,7 @@ START_GAP_TOLERANCE = 1e-8
 
 @dataclass(frozen=True)
 class ContactRows:
-    """The rows of contacts with given modes.
+    """The constraint rows of contacts whose modes are given.
 
     modes: (size,), of all switched constraints. names, rows, positions: as in `LoopRows`, among the
     rows of contacts. touching, apart: the indices of closed and of open contact points.

@@ -26,7 +26,8 @@ RANGE_SLACK = 1e-9  # relative to a range: by so much a start or an end may be o
 
 @dataclass(frozen=True)
 class Ranges:
-    """The lowest and highest values of states (N + 1, nx), forces (N, nf) and w (nw,).
+    """The lowest and highest values of the unknowns of an optimal motion: states (N + 1, nx),
+    forces (N, nf) and w (nw,), the duration and the unknown parameters.
 
     guess: first guesses of the three.
     """

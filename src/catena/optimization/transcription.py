@@ -54,14 +54,16 @@ class Transcription:
 
 
 def _collocation(flow: Flow, t: ca.SX, h: ca.SX, x0: ca.SX, x1: ca.SX) -> tuple[ca.SX, ca.SX]:
-    """Return defect and integrals by Hermite-Simpson collocation."""
+    """Return the defect, which must be zero, and the integrals over an interval, by Hermite-Simpson
+    collocation.
+    """
     (f0, l0), (f1, l1) = flow(t, x0), flow(t + h, x1)
     fm, lm = flow(t + h / 2, (x0 + x1) / 2 + h / 8 * (f0 - f1))
     return x1 - x0 - h / 6 * (f0 + 4 * fm + f1), h / 6 * (l0 + 4 * lm + l1)
 
 
 def _shooting(flow: Flow, t: ca.SX, h: ca.SX, x0: ca.SX, x1: ca.SX) -> tuple[ca.SX, ca.SX]:
-    """Return defect and integrals by steps of RK4."""
+    """Return the defect, which must be zero, and the integrals of an interval, by steps of RK4."""
     x, cost, d = x0, ca.SX(0), h / RK4_STEPS
     for n in range(RK4_STEPS):
         at = t + n * d

@@ -48,7 +48,9 @@ class Linearised:
 
     @property
     def inputs(self) -> list[ca.SX]:
-        """The symbols of t, the state, (forces, modes) and parameters."""
+        """The symbols on which the functions depend: the time t, the state, forces and modes as one
+        vector, and the parameters.
+        """
         return [self.t, self.X, self.U, self.P]
 
     @cached_property

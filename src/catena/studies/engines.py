@@ -220,7 +220,9 @@ def _scatter_study(client: Any, text: bytes) -> Any:
 
 
 def _block_of_task(future: Any) -> Block:
-    """Return the block of a finished task; raise StudyError where workers kept dying with it."""
+    """Return the block of runs that a finished task has computed; raise StudyError where workers
+    kept dying with it.
+    """
     from distributed import KilledWorker
 
     try:

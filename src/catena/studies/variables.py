@@ -168,7 +168,7 @@ _JOINT = ("damping", "friction", "armature")
 
 
 def _body(varied: Varied, path: str, rest: str) -> Varied:
-    """Return `varied` with a number of a body as a variable."""
+    """Return `varied` with one more variable: a number of a body, replaced by a parameter."""
     name, field = _named(rest, [b.name for b in varied.mechanism.bodies], "body", varied, path)
     if field not in _BODY:
         raise StudyError(f"{path!r}: {unknown('number', field, _BODY, f'body {name!r}')}")
@@ -192,7 +192,7 @@ def _body(varied: Varied, path: str, rest: str) -> Varied:
 
 
 def _joint(varied: Varied, path: str, rest: str) -> Varied:
-    """Return `varied` with a number of a joint as a variable."""
+    """Return `varied` with one more variable: a number of a joint, replaced by a parameter."""
     m = varied.mechanism
     name, field = _named(rest, [j.name for j in (*m.joints, *m.loops)], "joint", varied, path)
     if field not in _JOINT:
@@ -214,7 +214,7 @@ def _joint(varied: Varied, path: str, rest: str) -> Varied:
 
 
 def _load(varied: Varied, path: str, rest: str) -> Varied:
-    """Return `varied` with a number of a load as a variable."""
+    """Return `varied` with one more variable: a number of a load, replaced by a parameter."""
     m = varied.mechanism
     name, field = _named(rest, [x.name for x in m.loads], "load", varied, path)
     load = next(x for x in m.loads if x.name == name)
@@ -269,7 +269,7 @@ def _named(rest: str, known: list[str], what: str, varied: Varied, path: str) ->
 
 # --- gains
 def _control(varied: Varied, path: str, rest: str) -> Varied:
-    """Return `varied` with a gain of the controller as a variable."""
+    """Return `varied` with one more variable: a gain of the controller, replaced by a parameter."""
     if varied.control is None or not hasattr(varied.control, "law"):
         found = "no controller" if varied.control is None else f"a {type(varied.control).__name__}"
         raise StudyError(

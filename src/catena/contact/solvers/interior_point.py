@@ -316,7 +316,9 @@ def _scaling(s, i, n):
 
 @kernel
 def _det(x, y, z):
-    """Return x^2 - y^2 - z^2, bounded below by a tiny positive number."""
+    """Return the determinant x^2 - y^2 - z^2 of a point of a second-order cone, bounded below by a
+    tiny positive number.
+    """
     size = sqrt(y * y + z * z)
     return max(TINY + 0.0 * size, (x - size) * (x + size))
 

@@ -119,7 +119,9 @@ class Welded:
 
 
 def snapped(x: Any) -> Any:
-    """Return a number of a placement; a number that is nearly whole is rounded."""
+    """Return a number of a placement, rounded to a whole number if it differs from one by rounding
+    only.
+    """
     return float(round(x)) if isinstance(x, float) and abs(x - round(x)) < SNAP else x
 
 

@@ -24,8 +24,8 @@ from ._boltzmann_hamel_links import TreeLink
 
 
 class BendingLink(NamedTuple):
-    """A flexible body on link number `link` (-1: the ground), with its frame at p with axes R
-    there.
+    """A flexible body on the link with the index `link` (-1: the ground). p, R: origin and axes of
+    its frame there.
     """
 
     beam: TracedBeam

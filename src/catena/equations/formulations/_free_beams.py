@@ -35,8 +35,8 @@ class Needed(NamedTuple):
 
 
 class FreeBeam:
-    """A body that bends, on link number `link` (-1: the ground), with its frame at p with axes R
-    there.
+    """A body that bends, on the link with the index `link` (-1: the ground). p, R: origin and axes
+    of its frame there.
     """
 
     def __init__(self, b: Bodies, beam: TracedBeam):

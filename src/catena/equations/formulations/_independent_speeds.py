@@ -31,8 +31,8 @@ REDUNDANT_PIVOT_RATIO = 1e-9
 
 
 class Reflection(NamedTuple):
-    """x -> x - w (w . x) / half, with w (n) and half = w . w / 2. pivot: the speed whose entry
-    remains in its column of (J D)'.
+    """A Householder reflection x -> x - w (w . x) / half, with w (n) and half = w . w / 2. pivot:
+    the speed whose entry remains in its column of (J D)'.
     """
 
     pivot: int

@@ -228,7 +228,7 @@ def bodies(s: Tracer) -> MovingBodies:
 
 
 def _bending(s: Tracer, found: dict[int, Partials], beam: TracedBeam) -> BendingPartials:
-    """Return a modal flexible body, from the partial velocities of its frame."""
+    """Return a modal flexible body with its partial velocities, from those of its frame."""
     node, R, p = s.seat(beam.body)
     at = found[node].at(found[node].S @ vector(p), s.v)
     return bending(s, beam, at.S @ matrix(R), at.O, at.w, at.dw, at.V, at.dV)

@@ -86,7 +86,7 @@ class Harmonics:
         return made
 
     def constant(self, x: Fraction) -> Harmonics:
-        """Return the number x."""
+        """Return the number x as a harmonic sum."""
         return self._new({self.still: self.ring(sp.QQ_I(sp.QQ(x.numerator, x.denominator), 0))})
 
     def generator(self, k: int) -> Harmonics:

@@ -129,7 +129,9 @@ def _table(pairs: Iterable[tuple[str, object]]) -> str:
 
 
 def _raw(x: Any, value: Callable[[Any], str], string: Callable[[str], str]) -> str:
-    """Return shapes as TOML: a list of texts, or a table of such lists by direction."""
+    """Return the shapes that a user gave as TOML: a list of texts, or a table with such a list for
+    each direction.
+    """
     if callable(x):
         raise MechanismError(
             f"the shape {getattr(x, '__name__', x)!r} is a Python function, which no file can hold;"

@@ -791,7 +791,9 @@ def _load_kinds(registry: Mapping[str, type[Keyed]]) -> Callable[[], Iterable[Fi
 
 
 def load_kind(member: type[Keyed]) -> FileKind:
-    """Return the keys of a kind of load, row or constraint, from its fields."""
+    """Return the file keys of a kind of load, row or constraint, made from the fields of its
+    record.
+    """
     own: list[FileKey] = []
     for f in fields(member):
         if "key" in f.metadata:

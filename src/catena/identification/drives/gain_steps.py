@@ -103,7 +103,7 @@ def _step(grams: Sequence[Gram], x: Solution) -> Array:
 
 
 def _moved(x: Solution, step: Array) -> Solution:
-    """Return a solution after a step."""
+    """Return the solution that results when all parameters change by a step."""
     b, n = len(x.theta), len(x.gains)
     ends = np.cumsum([len(c) for c in x.coefficients])[:-1]
     parts = np.split(step[b + n :], ends)

@@ -22,7 +22,7 @@ STILL_DEVIATIONS = 30.0  # of a whole log: a joint with a smaller range of posit
 
 @dataclass(frozen=True)
 class Term:
-    """A friction law of a model, with its shape."""
+    """A friction law that a drive model uses, with its shape."""
 
     law: str
     shape: Shape = ()

@@ -61,7 +61,7 @@ class LogCase:
 
     @cached_property
     def names(self) -> list[str]:
-        """The joints."""
+        """The names of the joints."""
         return [str(n) for n in self.table.joint.values]
 
     @cached_property

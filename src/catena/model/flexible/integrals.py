@@ -220,7 +220,7 @@ def _sections(basis: Basis, P: Array, most: int) -> tuple[Array, Array]:
 
 
 def _change(P: Array, Q: Array) -> float:
-    """Return the largest difference of P and Q relative to the diagonal of Q."""
+    """Return the largest difference of entries of P and Q, relative to the diagonal of Q."""
     size = np.sqrt(np.diag(Q))
     return float(np.abs((P - Q) / np.outer(size, size)).max())
 

@@ -29,7 +29,7 @@ from .shapes import ends_of, given, uniform
 
 
 def modal(body: Body, parts: Parts) -> Parts:
-    """Return the parts with that flexible body replaced by a body and modal joints."""
+    """Return the parts with one flexible body replaced by an ordinary body and modal joints."""
     beam: Beam = body.flexible  # type: ignore[assignment]
     model = Modal(
         body.name,

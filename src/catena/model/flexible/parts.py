@@ -138,7 +138,9 @@ def whole(m: Mechanism) -> Mechanism:
 
 
 def _fold(parts: Parts, flexed: Flexed) -> Parts:
-    """Return the parts with the pieces of one flexible body replaced by the body."""
+    """Return the parts of a mechanism with the pieces of one flexible body replaced by the whole
+    body.
+    """
     stations = dict(zip(flexed.bodies, flexed.stations))
     inner_joints, tips, springs = map(set, (flexed.joints, flexed.frames, flexed.loads))
 

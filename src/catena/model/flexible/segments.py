@@ -33,7 +33,7 @@ COORDINATES = {"Rx": "twist", "Ry": "z", "Rz": "y", "Dx": "x"}
 
 
 def segmented(body: Body, parts: Parts) -> Parts:
-    """Return the parts with that body replaced by pieces and springs."""
+    """Return the parts with one flexible body replaced by rigid pieces and springs."""
     chain = _Chain(body, parts)
     carrier = parts.carrier(body.name)
     tip = Frame(f"{body.name}.tip", chain.names[-1], Pose(position=(chain.lengths[-1], 0.0, 0.0)))

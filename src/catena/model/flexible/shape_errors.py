@@ -148,7 +148,7 @@ class _AddedShapes:
 
     @property
     def count(self) -> int:
-        """The number of these shapes."""
+        """The number of added shapes."""
         return self.N.shape[1]
 
     def __call__(self, s: Array, order: int) -> Array:

@@ -74,7 +74,9 @@ def _corner(ax: Axes, k: int) -> tuple[float, float]:
 
 
 def _put(ax: Axes, artist: Line2D | LineCollection | Polygon, pale: float) -> None:
-    """Make an artist paler, draw it behind the others, and leave it out of the legend."""
+    """Add a line or outline of another run to a plot: paler, behind the others, and not in the
+    legend.
+    """
     own = artist.get_alpha()
     artist.set_alpha(pale * (1.0 if own is None else float(own)))
     artist.set_zorder(artist.get_zorder() - 1.0)

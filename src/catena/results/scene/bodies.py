@@ -206,12 +206,16 @@ def _disc(size: Sequence[float], unit: float) -> Geometry:
 
 
 def _on_disc(s: Shape, size: Sequence[float]) -> Geometry | None:
-    """Return the mark on a flat cylinder."""
+    """Return the coloured sectors on a flat cylinder, which make its rotation visible; None for
+    others.
+    """
     return _sectors(cylinder(size[0], size[1], 48), True) if size[1] <= size[0] else None
 
 
 def _on_ball(s: Shape, size: Sequence[float]) -> Geometry | None:
-    """Return the mark on a sphere that can collide."""
+    """Return the coloured sectors on a sphere that can collide, which make its rotation visible;
+    None for others.
+    """
     return _sectors(ball(1.006 * size[0], 18), True) if s.collides else None
 
 

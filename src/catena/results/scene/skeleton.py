@@ -172,7 +172,7 @@ def _limb(
 
 
 def _far(m: Mechanism, body: Body, start: Array) -> list[Array]:
-    """Return the end of a body that has no children."""
+    """Return the far end of a body that carries no other body, where its line ends."""
     frames = [_at(m, f.pose) for f in m.frames if f.body == body.name]
     away = [p for p in frames if np.linalg.norm(p - start) > 1e-9]
     if away:

@@ -124,8 +124,8 @@ class SpeedEvents:
                 log[first:] = [Occurrence(o.time, o.what, *states) for o in log[first:]]
 
     def fell(self, runs: Whole, guards: Whole) -> tuple[dict[int, str], dict[int, str]]:
-        """Handle one guard that fell to zero in each of some runs. Return {run: reason for its
-        end}, which is empty, and {run: error} of runs that cannot go on.
+        """Handle, in each of some runs, the one guard that fell to zero there. Return {run: reason
+        for its end}, which is empty, and {run: error} of runs that cannot go on.
         """
         known = self.system.guards
         meant = np.array([list(Meaning).index(g.meaning) for g in known])[guards]

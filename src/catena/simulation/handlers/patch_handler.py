@@ -24,8 +24,9 @@ Array = NDArray[np.float64]
 
 
 class PatchHandler:
-    """The patches of one run. patches: the pairs of shapes. first: the index of the first patch
-    among the switched constraints. own: the indices of the contact points of each patch.
+    """The contact patches of one run: pairs of shapes that touch at several points. patches: these
+    pairs. first: the index of the first patch among the switched constraints. own: the indices of
+    the contact points of each patch.
     """
 
     def __init__(self, terms: ContactTerms):

@@ -203,7 +203,7 @@ class File(ResultSink):
             self.write(self.progress)
 
     def finish(self, runner: Runner, rows: slice) -> None:
-        """Write the waiting rows, and how the run ended."""
+        """Write the rows that are still waiting, and how the run ended."""
         last = replace(
             self._now.last, over=runner.over, status=runner.status, sentence=runner.sentence
         )

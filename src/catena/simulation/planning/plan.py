@@ -393,8 +393,8 @@ def _slow_enough(machine: Machine, q: Array, how: Method, step: float) -> None:
         raise SimulationError(
             f"step = {step:g} s is too large for {machine.mechanism.name!r}: its fastest mode has"
             f" {fastest:.4g} rad/s, and {how.name} is stable up to {how.stable / fastest:.3g} s."
-            " Take such a step, or leave out integrator: the default takes an implicit method where"
-            " that is the quicker"
+            " Choose a shorter step, or leave out the integrator: the default is an implicit method"
+            " where that is faster"
         )
 
 

@@ -74,8 +74,8 @@ def assembled(
 
 
 def _filled(machine: Machine, letter: str, given: Mapping[str, Any]) -> Array:
-    """Return the neutral state with the given values in place; a joint of several coordinates takes
-    (..., count).
+    """Return the neutral coordinates or speeds with the given values in place of some of them. A
+    value for a joint of several coordinates is an array (..., count).
     """
     names = machine.coordinate_names if letter == "q" else machine.speed_names
     neutral = (

@@ -192,7 +192,7 @@ class BatchRunner:
 
     @property
     def _changing(self) -> tuple[Array | Whole, ...]:
-        """Return the arrays that a segment changes, to be able to undo it."""
+        """Return the arrays that a segment changes; copies of them can undo the segment."""
         lanes = self.lanes
         x = (lanes.x, lanes.t, lanes.h, lanes.row, lanes.tally, lanes.moved, lanes.watch)
         return (*x, lanes.sides.sides, lanes.sides.seen, lanes.sides.far)
@@ -312,7 +312,7 @@ class BatchRunner:
     # --- what sinks take
     @property
     def parts(self) -> list[slice]:
-        """The parts in which sinks receive the runs: all together if each has all its rows,
+        """The parts in which sinks receive the runs: all together if every run has all of its rows,
         otherwise one by one.
         """
         whole = (self.status == drivers.REACHED) & (self.lanes.row == len(self.plan.times))

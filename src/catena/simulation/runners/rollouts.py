@@ -158,7 +158,7 @@ class Rollout:
 
     @property
     def tally(self) -> Tally:
-        """The cost of a group."""
+        """The cost of one group of runs."""
         return Tally(self.steps, 0, self.steps * max(len(self.plan.how.B), 1), self.h)
 
 

@@ -149,8 +149,8 @@ def patch_faults(m: Mechanism) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class PairLayout:
-    """Pairs of shapes as the compiled code treats them: groups of one code, and the constants of
-    their polyhedra.
+    """Pairs of shapes as the compiled code treats them: grouped by how their contact points are
+    found, with the corners, edges and faces of their polyhedra.
     """
 
     pairs: tuple[SteppedPair, ...]

@@ -420,8 +420,8 @@ class System:
 
     @cached_property
     def touching(self) -> ca.Function:
-        """The function (t, q, v, p, modes) -> gaps (k,) of the contact points, and gamma of their
-        rows.
+        """The function (t, q, v, p, modes) -> gaps (k,) of the contact points, and the right sides
+        gamma of their rows B a = gamma, which keep closed contacts closed.
         """
         return touching(self)
 

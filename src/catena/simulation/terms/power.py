@@ -37,7 +37,7 @@ def load_power(system: SystemSymbols) -> ca.SX:
 
 
 def row_power(system: SystemSymbols) -> ca.SX:
-    """Return the power of constraints and speed rows that depend on time, W: lambda (A v), where A
+    """Return the power, W, of constraints and speed rows that depend on time: lambda (A v), where A
     v = -B is not zero.
     """
     if not system.mechanism.row_records:

@@ -111,7 +111,9 @@ def effort(fr: Frames) -> Expr:
 
 
 def weight() -> Expr:
-    """Return the generalised force of all weights along speed j."""
+    """Return the expression of the generalised force of all weights along one speed, with the index
+    j.
+    """
     return Total(BODIES, m("i") * Dot(g, v_j("i", "j")))
 
 

@@ -85,7 +85,7 @@ class Expr:
         return found - {self.over.letter} if isinstance(self, Total) else found
 
     def at(self, v: Values, at: At) -> Any:
-        """Return its value. at: {letter of an index: its number}."""
+        """Return the value of the expression. at: {letter of an index: its number}."""
         raise NotImplementedError
 
     def magnitude(self, v: Values, at: At) -> Any:

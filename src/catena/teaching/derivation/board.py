@@ -460,8 +460,8 @@ class Board:
         return self._held(what, error)
 
     def _held(self, what: str, error: float) -> float:
-        """Return the error of a line, given its description and its error. Raise a WrongLineError
-        where the error exceeds the tolerance.
+        """Raise a WrongLineError, which quotes the description `what`, where the error of a line
+        exceeds the tolerance; else return the error.
         """
         if not error <= TOLERANCE:
             raise WrongLineError(
