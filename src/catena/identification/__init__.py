@@ -3,14 +3,17 @@
 log --measured_motion--> q, v, a, tau --unknowns--> W --base_parameters--> identifiable combinations
 --fitting--> Fit --fitted_mechanism--> Mechanism
 
-fitting `catena.fit`: least squares with confidence; fit_record: its outcome unknowns groups of
-parameters, and their columns of the regressor measured_motion logs, filtered and differentiated;
-measured_trajectory: logs without changes base_parameters the combinations of parameters on which
-the forces depend consistency physically consistent inertias excitation motions along which the
-unknowns are identified best trajectory_fit fits of any parameter to a measured trajectory, by
-multiple shooting momentum_observer external forces without accelerations, for collisions
-recursive_estimation parameters while the robot moves logs/ logs of any format, checked, at even
-times drives/ `fit_drives`: motor currents or forces, predicted from a motion
+fitting               `catena.fit`: least squares with confidence; fit_record: its outcome
+unknowns              groups of parameters, and their columns of the regressor
+measured_motion       logs, filtered and differentiated; measured_trajectory: logs without changes
+base_parameters       the combinations of parameters on which the forces depend
+consistency           physically consistent inertias
+excitation            motions along which the unknowns are identified best
+trajectory_fit        fits of any parameter to a measured trajectory, by multiple shooting
+momentum_observer     external forces without accelerations, for collisions
+recursive_estimation  parameters while the robot moves
+logs/                 logs of any format, checked, at even times
+drives/               `fit_drives`: motor currents or forces, predicted from a motion
 """
 
 from typing import TYPE_CHECKING

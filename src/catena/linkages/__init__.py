@@ -1,9 +1,10 @@
 """Planar linkages in closed form, in lanes of machine code.
 
-planar_elements a planar mechanism as links and elementary joints in its plane triangles the closed
-forms: three groups of links, each pair joined by one joint assur_groups a linkage decomposed into
-dyads, which are solved one after the other linkage Linkage: positions, velocities, accelerations of
-many states at once circuits branches, circuits and dead points of a linkage with one driven joint
+planar_elements     a planar mechanism as links and elementary joints in its plane
+triangles           the closed forms: three groups of links, each pair joined by one joint
+assur_groups        a linkage decomposed into dyads, which are solved one after the other
+linkage             Linkage: positions, velocities, accelerations of many states at once
+circuits            branches, circuits and dead points of a linkage with one driven joint
 """
 
 from typing import TYPE_CHECKING

@@ -1,8 +1,9 @@
 """The outputs of a sensitivity: the final state, or expressions of it and of integrals over the
 run.
 
-final state every coordinate and speed at the end, q.NAME and v.NAME text "q_elbow^2 + v_elbow",
-"t", "integral(tau_elbow^2)": names as in the expressions of loads, tau_NAME the given joint forces
+final state        every coordinate and speed at the end, q.NAME and v.NAME
+text               "q_elbow^2 + v_elbow", "t", "integral(tau_elbow^2)": names as in the expressions of
+                   loads, tau_NAME the given joint forces
 """
 
 from __future__ import annotations

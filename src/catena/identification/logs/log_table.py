@@ -1,8 +1,8 @@
 """Tables of logs: one xarray table with units, for all file formats.
 
-dimensions time (s), joint (names of the mechanism's speeds) variables q (rad or m), v (rad/s or
-m/s) where it was measured, effort (A, N m, N or unknown) attributes source: the file; notes: what
-was done to it, in sentences
+dimensions  time (s), joint (names of the mechanism's speeds)
+variables   q (rad or m), v (rad/s or m/s) where it was measured, effort (A, N m, N or unknown)
+attributes  source: the file; notes: what was done to it, in sentences
 """
 
 from __future__ import annotations

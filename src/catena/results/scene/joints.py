@@ -1,7 +1,10 @@
 """Joints as they are drawn: by a registry of glyphs for elementary motions. A joint is drawn as the
 sum of those of its degrees of freedom.
 
-turn a pin along its axis slide a block on a rail screw a threaded spindle ball a ball in a socket
+    turn   a pin along its axis
+    slide  a block on a rail
+    screw  a threaded spindle
+    ball   a ball in a socket
 """
 
 from __future__ import annotations

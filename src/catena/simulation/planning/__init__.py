@@ -1,7 +1,8 @@
 """Planning: the arguments of a run are checked, and everything that it needs is prepared.
 
-plan RunPlan and `prepare` checks times, initial states, names and options starts initial states
-from names and partial values
+plan      RunPlan and `prepare`
+checks    times, initial states, names and options
+starts    initial states from names and partial values
 """
 
 from typing import TYPE_CHECKING
