@@ -2,7 +2,7 @@
 run.
 
 final state        every coordinate and speed at the end, q.NAME and v.NAME
-text               "q_elbow^2 + v_elbow", "t", "integral(tau_elbow^2)": names as in the expressions of
+text               "q_elbow^2 + v_elbow", "t", "integral(tau_elbow^2)": names as in expressions of
                    loads, tau_NAME the given joint forces
 """
 
