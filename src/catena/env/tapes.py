@@ -17,7 +17,7 @@ from ..model import Sensor
 from ..sensors import trace_sensor
 from ..simulation import RunOptions
 from ..simulation.control import Controller, HeldInput, Law
-from ..simulation.planning import RunPlan, checks, decoded, prepare, settled
+from ..simulation.planning import RunPlan, checks, decoded, prepare, projected_states
 from .definition import Environment, Motor
 from .spreads import middle
 
@@ -195,7 +195,7 @@ class CompiledEnvironment:
             return x
         p = np.ascontiguousarray(p)
         checks.closed(self.machine, 0.0, *decoded(self.system, x.T, p.T), p)
-        return settled(self.system, 0.0, x, p)
+        return projected_states(self.system, 0.0, x, p)
 
     # --- observations
     @cached_property

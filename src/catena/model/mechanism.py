@@ -83,6 +83,8 @@ _MEMBERS: dict[str, type] = {
     "ground": Shape,
     "contacts": Contact,
     "notes": str,
+    "actuators": Mapping,
+    "sensors": Sensor,
 }
 
 
