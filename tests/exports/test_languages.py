@@ -233,8 +233,8 @@ def test_the_command_says_what_it_can(tmp_path, capsys):
         return code, " ".join((shown.out + shown.err).split())
 
     assert (
-        "say what to write: --fmu 2, --fmu 3, --to {c, library, matlab, julia, modelica, urdf, svg,"
-        " dxf, csv, parquet, rerun, mcap}, or --kernel NAME"
+        "say what to write: --fmu 2, --fmu 3, --to {c, library, matlab, julia, modelica, urdf,"
+        " ros2, svg, dxf, csv, parquet, rerun, mcap}, or --kernel NAME"
         in said("pendulum", "--out", tmp_path)[1]
     )
     assert "no export 'fortran'" in said("pendulum", "--to", "fortran", "--out", tmp_path)[1]

@@ -238,7 +238,7 @@ def test_a_companion_adds_what_another_format_cannot_say(read, tmp_path):
     assert caught.value.faults == (
         (
             "no key 'bodi'; keys are: gravity, parameters, expressions, body, ground, collisions,"
-            " joint, frame, loop, load, row, constraint, ... (14 in all). Did you mean 'body'?"
+            " joint, frame, loop, load, row, constraint, ... (15 in all). Did you mean 'body'?"
         ),
         "joint 'k': no joint 'k' in mechanism 'arm'; joints are: j.",
         "body 'b': no body 'b' in mechanism 'arm'; bodies are: a.",
@@ -420,7 +420,7 @@ def test_doubts_are_warned_of_once(read):
             ("[[body]]", "nme = 3\n[[body]]"),
             (
                 "no key 'nme'; keys are: name, gravity, planar, as_found, notes, cut, parameters,"
-                " expressions, body, joint, frame, loop, ... (22 in all). Did you mean 'name'?"
+                " expressions, body, joint, frame, loop, ... (24 in all). Did you mean 'name'?"
             ),
         ),
         (
@@ -432,7 +432,7 @@ def test_doubts_are_warned_of_once(read):
             ("[1, 1, 1]", "[1, 1, 1]\nshapes = [{ kind = 'cone', size = [1] }]"),
             (
                 "body 'a': shape number 1: kind is 'cone'; it is one of box, sphere, capsule,"
-                " cylinder, ellipsoid, plane, mesh, line"
+                " cylinder, ellipsoid, plane, mesh, concave_mesh, heightfield, line"
             ),
         ),
     ],

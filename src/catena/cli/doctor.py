@@ -26,6 +26,7 @@ EXTRAS = {
     "usd": "USD files",
     "identification": "physically consistent parameters in `catena fit`",
     "concave": "concave meshes in contact",
+    "learning": "Gymnasium environments and ONNX policies",
     "film": "MP4 films",
     "fmi": "FMUs of other tools as controllers",
     "report": "formulas in `catena report`",

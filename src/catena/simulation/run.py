@@ -23,7 +23,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from ..analysis import assemble
+from .. import analysis
 from ..errors import SimulationError
 from ..machine import Machine
 from ..model import Mechanism
@@ -215,7 +215,7 @@ def run_again(
     """
     q, v = (found.data[name].isel(time=0).values for name in "qv")
     if machine.mechanism.closes:
-        q, v = assemble(machine, q, v, parameters=parameters)
+        q, v = analysis.assemble(machine, q, v, parameters=parameters)
     given = {**options, **options.of_formulation, "parameters": parameters or None}
     return simulate(machine, q, v, until, **given)
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from .fmu_control import FMU
     from .force_control import Hybrid, Impedance
     from .named_controls import NAMED_CONTROLS, NamedControl, hold
+    from .named_signals import controller_of_signals
     from .traced_law import Law
     from .wrenches import wrenches
 

@@ -21,8 +21,8 @@ from ...errors import SimulationError
 from ...kernels import Layout, usual_length
 from ...machine import EquationMachine, Machine, compile, metric
 from ...model import Mechanism, mechanism_of, names_in, value_of
+from .. import control as controllers
 from .. import stepping
-from ..control.named_signals import controller_of_signals
 from ..events.event_plan import NO_EVENTS, EventPlan, plan_events
 from ..integrators.engine import Engine, Pieces
 from ..integrators.methods import MOREAU_JEAN, Method, method
@@ -301,7 +301,7 @@ def prepare(
         checks.events_possible(happening, how, by, start, until)
     control = options["control"]
     if isinstance(control, Mapping):
-        control = controller_of_signals(machine.mechanism, control)
+        control = controllers.controller_of_signals(machine.mechanism, control)
         options = options.with_(control=control)
     driven = control.bound(machine) if hasattr(control, "bound") else control
     forces = options["forces"]

@@ -364,7 +364,7 @@ CONTROLLERS: Family[Controller | FMU] = Family(
                 TableKey("joint", named("joint"), True, doc="what it drives"),
                 TableKey(
                     "mode",
-                    choice(*control.DRIVE_MODES),
+                    choice("force", "position", "velocity"),
                     doc="what the signal is: a force, or a servo's target",
                 ),
                 TableKey("signal", number("any"), doc="its input signal"),
