@@ -134,7 +134,9 @@ def test_a_cantilever_by_polynomials():
     frequencies from above.
     """
     exact = np.square(ROOTS["clamped_free"][:2]) * np.sqrt(3.0 / 0.5 / 2.0**4)
-    with pytest.warns(MechanismWarning, match="its 5 shapes along y do not suit what it carries"):
+    with pytest.warns(
+        MechanismWarning, match="its 5 shapes along y do not suit the bodies that it carries"
+    ):
         errors = [
             catena.modes(own([f"(x/L)^{k}" for k in range(2, 2 + n)], modes=n)).frequencies[:2]
             / exact

@@ -304,6 +304,7 @@ def test_every_kind_of_shape_is_drawn():
     for kind in SHAPES.values():
         if kind.from_file or kind.name == "line":
             continue
+        grid = {"heights": ((0.0, 1.0), (0.5, 0.0))} if kind.has_grid else {}
         m = part("x").with_(
             bodies=(
                 Body(
@@ -311,7 +312,7 @@ def test_every_kind_of_shape_is_drawn():
                     1.0,
                     (0, 0, 0),
                     (1, 1, 1),
-                    shapes=(Shape(kind.name, (0.2,) * len(kind.sizes)),),
+                    shapes=(Shape(kind.name, (0.2,) * len(kind.sizes), **grid),),
                 ),
             )
         )

@@ -285,7 +285,7 @@ def test_what_has_no_derivative_is_refused_by_name():
         catena.sensitivities(m, with_respect_to=["m3"])
     with pytest.raises(
         StudyError,
-        match="integrator 'radau' is not differentiated; take one of rk4, dopri5, dop853",
+        match="integrator 'radau' is not differentiated; take one of euler, rk4, dopri5, dop853",
     ):
         catena.sensitivities(m, with_respect_to=["m1"], integrator="radau")
     with pytest.raises(StudyError, match="Python function, whose derivative is not known"):
