@@ -29,7 +29,7 @@ import numpy as np
 from peers import TINY, size
 
 import catena
-from catena.simulation.planning.plan import started
+from catena.simulation.planning.plan import initial_states
 from catena.studies import engines
 
 WORDS = [word for word in sys.argv[1:] if not word.startswith("-")]
@@ -86,7 +86,7 @@ def driver(s: catena.Study) -> tuple[float, float]:
     rollout = experiment.rollout
     block = min(experiment.block_size, RUNS)
     q, v, p, u, _ = experiment.starts(s.design.rows(0, block))
-    x0 = started(experiment.plan.system, 0.0, q, v, p)
+    x0 = initial_states(experiment.plan.system, 0.0, q, v, p)
     rooms = threading.local()
 
     def one(_: int) -> None:

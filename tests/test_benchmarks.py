@@ -12,7 +12,7 @@ import pytest
 
 FOLDER = Path(__file__).parents[1] / "benchmarks"
 SCRIPTS = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != "peers")
-PEERS = ("coal", "exudyn", "mujoco", "pinocchio", "pylinkage")
+PEERS = ("coal", "exudyn", "mujoco", "numba", "pinocchio", "pylinkage")
 
 
 @pytest.mark.filterwarnings("ignore")

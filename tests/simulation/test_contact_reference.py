@@ -21,6 +21,7 @@ from scipy.spatial.transform import Rotation
 from catena.analysis import impulse, rows_at, spaces
 from catena.analysis.contact_ranges import contact_ranges
 from catena.contact.impact_laws import blow
+from catena.machine import compile
 from catena.machine.constraint_rows import metric
 from catena.machine.reactions import rotated
 from catena.model.loads import Force, JointForce
@@ -861,8 +862,8 @@ def fourbar_stop(case: dict) -> dict:
     first = (
         0.5 * before[0] @ run.machine.mass_matrix(run.q.values[1] + SHORT * before[0]) @ before[0]
     )
-    _, blows = impulse(
-        run.machine,
+    _, blows = impulse(  # the blow of the contact is given, as that of any other body
+        compile(run.machine.mechanism.with_(contacts=())),
         run.q.values[1] + SHORT * before[0],
         before[0],
         at="P",

@@ -89,8 +89,8 @@ def test_two_points_at_one_instant() -> None:
     with pytest.raises(
         SimulationError,
         match=(
-            r"(?s)A-ground.*B-ground.*by routh_poisson: .*one point, and here 2 touch.*impacts ="
-            r" 'sequential'"
+            r"(?s)A-ground.*B-ground.*by the law routh_poisson: .*single point, and here 2 .*"
+            r"impacts = 'sequential'"
         ),
     ):
         catena.simulate(

@@ -59,8 +59,8 @@ IMPACT_LAWS: Registry[ImpactLaw] = Registry(
         ImpactLaw(
             "routh_poisson",
             f"{_PATH}:routh_poisson",
-            "friction followed along the impact [Routh1905]; it ends at 1 + e times the impulse of"
-            " compression",
+            "friction is integrated along the impact [Routh1905], which ends at 1 + e times the"
+            " normal impulse of compression",
             one_point=True,
         ),
         ImpactLaw(
@@ -73,8 +73,8 @@ IMPACT_LAWS: Registry[ImpactLaw] = Registry(
         ImpactLaw(
             "routh_stronge",
             f"{_PATH}:routh_stronge",
-            "the same path; it ends where e^2 of the normal work of compression has been given back"
-            " [Stronge1990]",
+            "the same path; it ends where the normal work of expansion is e^2 times that of"
+            " compression [Stronge1990]",
             one_point=True,
         ),
     ),
