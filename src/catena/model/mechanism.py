@@ -179,7 +179,7 @@ class Mechanism:
     contacts: tuple[Contact, ...] = ()
     constraints: tuple[Holonomic, ...] = ()
     units: Mapping[str, str] = field(default_factory=dict)
-    actuators: tuple[Mapping[str, Any], ...] = field(default=(), compare=False)
+    actuators: tuple[Mapping[str, object], ...] = field(default=(), compare=False)
     sensors: tuple[Sensor, ...] = ()
 
     def __post_init__(self) -> None:

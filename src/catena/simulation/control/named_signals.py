@@ -28,7 +28,7 @@ def controller_of_signals(mechanism: Mechanism, signals: Mapping[str, Any]) -> C
     position servo. A joint that no actuator drives takes a force, N m or N. None where there is
     neither an actuator nor a signal.
     """
-    actuators = {str(table["name"]): dict(table) for table in mechanism.actuators}
+    actuators: dict[str, dict[str, Any]] = {str(t["name"]): dict(t) for t in mechanism.actuators}
     on: dict[str, list[str]] = {}
     for name, table in actuators.items():
         for coordinate in table.get("gear", ()):
