@@ -15,6 +15,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ from catena.simulation.scenario import read
 
 pytestmark = pytest.mark.filterwarnings("ignore::catena.errors.MechanismWarning")
 TURN = {"axis": (0, 0, 1)}
+NUMBERS = count()  # of files and folders, so that no two have one name
 SOON = 0.02  # s: how long "soon" runs last
 # relative to the largest number of an answer: short runs to 1e-10, tables and a spline
 SAME = 1e-6
@@ -73,7 +75,7 @@ class Case:
 
     def file(self, *extra: str) -> Path:
         """The mechanism with a scenario that starts in the state; extra: lines of the scenario."""
-        path = self.folder / f"{self.name}{len(extra)}-{id(self)}.toml"
+        path = self.folder / f"{self.name}{len(extra)}-{next(NUMBERS)}.toml"
         catena.save(self.mechanism, path)
         q, v = (
             ", ".join(f'"{n}" = {float(x)!r}' for n, x in zip(names, values))
@@ -340,7 +342,7 @@ def command(*words: object) -> str:
 @cache
 def ran(case: Case, *extra: str) -> catena.Result:
     """The result of `catena run` on the written file."""
-    folder = case.folder / f"{case.name}-run{len(extra)}-{id(case)}"
+    folder = case.folder / f"{case.name}-run{len(extra)}-{next(NUMBERS)}"
     command("run", case.file(*extra), "--out", folder)
     return catena.load_result(folder / "results.nc")
 
@@ -755,7 +757,7 @@ def _(case: Case) -> Any:
 
 @door(LATER, "csv")
 def _(case: Case) -> Any:
-    folder = case.folder / f"{case.name}-csv-{id(case)}"
+    folder = case.folder / f"{case.name}-csv-{next(NUMBERS)}"
     command("run", case.file(), "--out", folder, "--csv")
     lines = (folder / "results.csv").read_text().splitlines()
     head = next(k for k, line in enumerate(lines) if "kinetic" in line)
