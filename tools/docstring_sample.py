@@ -34,6 +34,7 @@ def main(seed: int, count: int) -> None:
 
 
 if __name__ == "__main__":
-    main(
-        int(sys.argv[1]) if len(sys.argv) > 1 else 1, int(sys.argv[2]) if len(sys.argv) > 2 else 100
-    )
+    given = sys.argv[1:]
+    if len(given) > 2 or not all(x.isdigit() for x in given):
+        sys.exit("usage: python tools/docstring_sample.py [SEED [COUNT]], two whole numbers")
+    main(*map(int, [*given, 1, 100][:1] + [*given[1:], 100][:1]))

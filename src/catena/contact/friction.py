@@ -29,7 +29,9 @@ class Friction(NamedTuple):
         return i >= len(self.static) - self.joints
 
     def of(self, which: NDArray[np.int_]) -> Friction:
-        """Return the friction of these contacts alone, none of which is a joint."""
+        """Return a record with the coefficients and slip directions of these contacts only; `which`
+        holds their indices, none of a joint.
+        """
         x = self
         return Friction(x.static[which], x.kinetic[which], x.direction[which], x.base[which])
 

@@ -43,7 +43,7 @@ class Task(Protocol):
         """Return the number of entries of its target."""
 
     def pack(self, machine: Machine, target: Any) -> Array:
-        """Return a target as one array of that size."""
+        """Return a target of this task as an array (size,)."""
 
     def rows(self, s: Tracer, target: ca.SX) -> TaskRows:
         """Return the task as expressions of the symbols and of the packed target."""

@@ -31,8 +31,8 @@ class BodyTable(NamedTuple):
 
 
 def body_table(layout: Layout, value: Any) -> BodyTable:
-    """Return the table of a layout, in the order of `mechanism.ordered` (each joint has one
-    child).
+    """Return the poses and inertias of the bodies of a mechanism as arrays, one row per body, in
+    the order of the joints whose child the body is.
     """
     m = layout.mechanism
     names = [j.child for j in m.ordered]

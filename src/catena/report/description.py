@@ -178,7 +178,9 @@ Trip = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def _free_trip(machine: Machine, rng: np.random.Generator) -> Trip:
-    """Return the comparison for a mechanism without constraints."""
+    """Return a round trip for a mechanism without constraints: accelerations, recomputed and given,
+    at random states.
+    """
     q, v, a = (
         machine.sample(rng, ROUND_TRIP_STATES),
         *rng.standard_normal((2, ROUND_TRIP_STATES, machine.nv)),
@@ -191,7 +193,10 @@ def _free_trip(machine: Machine, rng: np.random.Generator) -> Trip:
 
 
 def _constrained_trip(machine: Machine, rng: np.random.Generator) -> Trip:
-    """Return the comparison for a mechanism with constraint rows."""
+    """Return a round trip for a mechanism with loops or speed constraints, at random states:
+    (the applied forces recomputed from the accelerations that they cause, the applied forces,
+    the inverse dynamics, which sets the scale of the difference).
+    """
     from ..analysis import assemble
 
     q = assemble(machine)[0] if machine.mechanism.closes else machine.sample(rng, ROUND_TRIP_STATES)

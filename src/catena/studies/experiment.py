@@ -302,8 +302,10 @@ class Experiment:
         u: Array,
         failure: list[str] | None = None,
     ) -> list[Rows] | None:
-        """Return the rows of one group of lanes. If a run fails, the reason is stored in `failure`;
-        if `failure` is None, None is returned.
+        """Simulate one group of runs side by side, and return their states at the output times.
+
+        If a run fails, its reason is appended to the list `failure`; without such a list, None is
+        returned instead of the states.
         """
         runs = source[lanes]
         forces = self.plan.forces

@@ -123,7 +123,11 @@ def _rows(d: NDArray[np.complex128], t: Array) -> Array:
 
 
 def _planes(basis: Array, samples: int) -> list[Array]:
-    """Return planes (3, 8) through the space (4, 8): a pencil about a fixed line."""
+    """Return three-dimensional subspaces of the four-dimensional space of dyads, each as a basis
+    (3, 8). They all contain the same two directions; the third one turns in equal steps.
+
+    basis (4, 8): of the space, in the eight coefficients of a dyad.
+    """
     angles = np.pi * (np.arange(samples) + 0.5) / samples
     mixed, _ = np.linalg.qr(np.random.default_rng(7).standard_normal((4, 4)))
     b = mixed @ basis

@@ -131,7 +131,7 @@ class FourBar:
         return found.q[..., template().mechanism.coordinate_names.index("rocker pin")]
 
     def with_sign(self, sign: int) -> FourBar:
-        """Return the other assembly mode, or this one."""
+        """Return the same links in the assembly mode with this sign, 1 or -1."""
         return FourBar.of_vector(self.vector, sign)
 
     def mechanism(self, density: float, name: str = "four-bar") -> Mechanism:

@@ -102,7 +102,9 @@ class ContactShares:
         self._set(held, one.force if found is None else found, rate)
 
     def _note_margin(self, margin: float) -> None:
-        """Lower the margin that the ledger records to this one, if this one is smaller."""
+        """Record in the ledger the smallest margin so far between undetermined contact forces and
+        their friction limit.
+        """
         ledger = self.terms.ledger
         least = margin if ledger.margin is None else min(ledger.margin, margin)
         self.terms.ledger = replace(ledger, margin=float(least))
