@@ -109,8 +109,13 @@ class _Reader:
         short = [p.name for p in parts]
         for p in parts:
             unique = short.count(p.name) == 1 and p.name != GROUND
-            self.names[p.path] = p.name if unique else f"{p.name} {'/'.join(p.path)}"
+            self.names[p.path] = p.name if unique else self.title(p.path)
             self.at[self.names[p.path]] = p.X_WI
+
+    def title(self, path: tuple[str, ...]) -> str:
+        """Return the names of the instances along a path, such as "gripper / finger"."""
+        steps = [self.find(path[: k + 1]) for k in range(len(path))]
+        return " / ".join(x.name for x in steps if x is not None)
 
     def body(self, part: Instance) -> Body | None:
         """Return the body of an instance of a part."""
@@ -186,7 +191,7 @@ class _Reader:
             node.fault(f"it joins {parent!r} to itself")
             return None
         name = node.text("name", "?")
-        full = name if not path else f"{name} {'/'.join(path)}"
+        full = f"{name} of {self.title(path)}" if path else name
         self.mapping.take(word, full)
         return Joint(full, parent=parent, child=child, placement=X_PJ, offset=X_CJ, **KINDS[word])
 
