@@ -7,6 +7,8 @@ cycles    modules that import each other, directly or by way of others; imports 
 windows   imports from another room that do not go through a door: a door is the `__init__.py` of a
           room or of one of its floors, and exports what others may use
 private   names with a leading underscore that are imported from another module
+missing   names that a door does not export: doors load their names on first use, so that neither
+          Python nor a type checker finds them at import
 """
 
 from __future__ import annotations
@@ -145,10 +147,33 @@ def private(files: dict[str, Path]) -> list[str]:
     ]
 
 
+def missing(files: dict[str, Path]) -> list[str]:
+    """Return one sentence for each name that is imported from a door and that it does not have."""
+    bound = {name: _bound(path) for name, path in files.items() if path.name == "__init__.py"}
+    return [
+        f"{importer} imports {name} from {module}, which does not export it"
+        for importer, module, name in imports(files)
+        if name and name != "*" and module in bound and name not in bound[module]
+    ]
+
+
+def _bound(path: Path) -> set[str]:
+    """Return the names that a file binds: by imports, definitions and assignments."""
+    found = {"__version__"}
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            found |= {alias.asname or alias.name for alias in node.names}
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+    return found
+
+
 def main(folder: str) -> int:
     """Print what is wrong, and return 1 if anything is."""
     files = modules(Path(folder))
-    wrong = [*cycles(files), *windows(files), *private(files)]
+    wrong = [*cycles(files), *windows(files), *private(files), *missing(files)]
     print("\n".join(wrong))
     print(f"{len(files)} modules, {sum(1 for _ in imports(files))} imports, {len(wrong)} faults")
     return min(len(wrong), 1)
