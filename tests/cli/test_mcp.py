@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -55,6 +57,8 @@ def test_a_command_opens_no_file_outside_of_its_folder(tmp_path):
     inside.mkdir()
     # not below the folder of temporary files, which every program may use
     outside = Path(__file__).parent / "__pycache__" / f"outside_{os.getpid()}"
+    if Path(tempfile.gettempdir()).resolve() in outside.resolve().parents:
+        pytest.skip("this checkout is below the folder of temporary files")
     outside.mkdir(parents=True)
     try:
         (outside / "rod.toml").write_text(MODEL)
@@ -104,7 +108,9 @@ def test_a_client_writes_a_model_runs_it_and_looks_at_it(tmp_path):
             _, picture = await call("picture", file="rod.toml")
             return rows.text, picture
 
-    rows, picture = asyncio.run(talk())
+    # in a thread of its own: other tests may have left an event loop running in this one
+    with ThreadPoolExecutor(1) as pool:
+        rows, picture = pool.submit(asyncio.run, talk()).result()
     assert picture.mime_type == "image/png" and len(picture.data) > 5000
     expected = catena.load_result(tmp_path / "run" / "results.nc").to_pandas()
     head, *lines = rows.splitlines()
